@@ -153,11 +153,15 @@ class Client:
         return ServerUnavailableError("the service does not answer")
 
     def begin(self, method: str, params: Any = None) -> PendingCall:
-        """Send a request. Starts the service if that has not been done."""
+        """Send a request. Starts the service if that has not been done.
+
+        Parameters may be `msgspec.Raw`: then they are not encoded again.
+        """
         peer = self._connection()
         number = next(self._numbers)
         pending = self._pending[number] = PendingCall(self, peer, number)
-        if not peer.send(messages.request(number, method, params)):
+        encode = messages.raw_request if type(params) is msgspec.Raw else messages.request
+        if not peer.send(encode(number, method, params)):
             self._pending.pop(number, None)
             self._ended(peer)
             raise self._dead_error()

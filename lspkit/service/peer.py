@@ -99,8 +99,9 @@ class Peer:
         self._parts: dict[int, list[str]] = {}
         self._parts_size = 0
         self._malformed = 0
-        #: Guards the fields below.
-        self._lock = threading.Condition(threading.Lock())
+        #: Guards the fields below. `_something` wakes the writer.
+        self._lock = threading.Lock()
+        self._something = threading.Condition(self._lock)
         self._queue: collections.deque[bytes] = collections.deque()
         self._queued = 0
         self._writing = False
@@ -157,14 +158,14 @@ class Peer:
             self._queued += len(data)
             if self._writer.ident is None:
                 self._writer.start()
-            self._lock.notify()
+            self._something.notify()
 
     def _write(self) -> None:
         while True:
             with self._lock:
                 self._writing = False
                 while not self._queue and not self._ended:
-                    self._lock.wait()
+                    self._something.wait()
                 if self._ended:
                     return
                 data = self._queue.popleft()
@@ -294,7 +295,7 @@ class Peer:
             self._ended = True
             self.reason = why
             self._queue.clear()
-            self._lock.notify()
+            self._something.notify()
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:

@@ -55,9 +55,17 @@ class RemoteEngine:
 
     def run(self, request: Request[T], limits: Limits) -> T:
         """Carry out a request, and return its result."""
-        call = _call_context(limits)
-        result: T = block(self._steps(request, limits), call)
-        return result
+        if limits.cancel is not None:
+            call = _call_context(limits)
+            result: T = block(self._steps(request, limits), call)
+            return result
+        deadline = CallContext(limits.timeout).deadline
+        try:
+            return self._ask(request, limits, deadline)
+        except ServerUnavailableError:
+            if not self._may_ask_again(request):
+                raise
+        return self._ask(request, limits, deadline)
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Carry out a request without a thread that waits."""
@@ -71,46 +79,64 @@ class RemoteEngine:
         task.start()
         return task.future
 
-    def _steps(self, request: Request[Any], limits: Limits) -> Steps[Any]:
-        deadline = None if limits.timeout is None else time.monotonic() + float(limits.timeout)
-        try:
-            return (yield from self._attempt(request, limits, deadline))
-        except ServerUnavailableError:
-            # The service may have ended just now. A server that is missing raises this as well.
-            if not self._restart or self.client.is_alive() or isinstance(request, ONCE):
-                raise
-        return (yield from self._attempt(request, limits, deadline))
+    def _may_ask_again(self, request: Request[Any]) -> bool:
+        """Whether a request that failed is sent to a new service."""
+        # The service may have ended just now. A server that is missing raises the same error.
+        return self._restart and not self.client.is_alive() and not isinstance(request, ONCE)
 
-    def _attempt(self, request: Request[Any], limits: Limits, deadline: float | None) -> Steps[Any]:
-        left = None if deadline is None else deadline - time.monotonic()
-        # With the request: a cancel that follows it would race with the answer.
-        cancelled = limits.cancel is not None and limits.cancel.is_set()
-        pending = self.client.begin("lsp/call", encode_call(request, left, cancelled=cancelled))
+    def _ask(self, request: Request[Any], limits: Limits, deadline: float) -> Any:
+        """Carry out a request that nothing cancels, in the caller's thread."""
+        pending = self._send(request, deadline)
         try:
-            yield from self._await_answer(pending, limits.cancel, deadline)
+            if not pending.waiter.wait(deadline + GRACE - time.monotonic()):
+                raise _silent_error()
         except BaseException:
             pending.cancel()
             raise
         finally:
             pending.forget()
-        value, answered, failed = decode_result(NAMES[type(request)], pending.result())
-        if limits.answer_log is not None:
-            limits.answer_log.answered.update(answered)
-            limits.answer_log.failed += failed
-        return value
+        return _value_of(pending, request, limits)
+
+    def _steps(self, request: Request[Any], limits: Limits) -> Steps[Any]:
+        """The same as a generator of waits, and a cancel is passed on."""
+        deadline = CallContext(limits.timeout).deadline
+        try:
+            return (yield from self._attempt(request, limits, deadline))
+        except ServerUnavailableError:
+            if not self._may_ask_again(request):
+                raise
+        return (yield from self._attempt(request, limits, deadline))
+
+    def _attempt(self, request: Request[Any], limits: Limits, deadline: float) -> Steps[Any]:
+        # With the request: a cancel that follows it would race with the answer.
+        cancelled = limits.cancel is not None and limits.cancel.is_set()
+        pending = self._send(request, deadline, cancelled=cancelled)
+        try:
+            yield from self._await_answer(pending, limits.cancel, deadline + GRACE)
+        except BaseException:
+            pending.cancel()
+            raise
+        finally:
+            pending.forget()
+        return _value_of(pending, request, limits)
+
+    def _send(
+        self, request: Request[Any], deadline: float, *, cancelled: bool = False
+    ) -> PendingCall:
+        left = deadline - time.monotonic()
+        return self.client.begin("lsp/call", encode_call(request, left, cancelled=cancelled))
 
     def _await_answer(
-        self, pending: PendingCall, cancel: CancelLike | None, deadline: float | None
+        self, pending: PendingCall, cancel: CancelLike | None, until: float
     ) -> Steps[None]:
         """Wait for the answer, and pass a cancel on meanwhile."""
-        until = float("inf") if deadline is None else deadline + GRACE
         waiter = pending.waiter
         if cancel is not None:
             yield from self._await_with_cancel(pending, cancel, until)
         elif not waiter.done:
             yield waiter, until
         if not waiter.done:
-            raise RequestTimeoutError("the service did not answer in time", state="running")
+            raise _silent_error()
 
     def _await_with_cancel(
         self, pending: PendingCall, cancel: CancelLike, until: float
@@ -149,6 +175,19 @@ class RemoteEngine:
         self._workers, self._callers, self._timers = Workers(), Workers(), Timers()
         self._workers.close()
         self.client.drop_after_fork()
+
+
+def _silent_error() -> RequestTimeoutError:
+    return RequestTimeoutError("the service did not answer in time", state="running")
+
+
+def _value_of(pending: PendingCall, request: Request[Any], limits: Limits) -> Any:
+    """The result of a call that is complete."""
+    value, answered, failed = decode_result(NAMES[type(request)], pending.result())
+    if limits.answer_log is not None:
+        limits.answer_log.answered.update(answered)
+        limits.answer_log.failed += failed
+    return value
 
 
 def _call_context(limits: Limits) -> CallContext:

@@ -39,6 +39,16 @@ class CallParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     cancelled: bool = False
 
 
+class _OutgoingCall(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The same before it is encoded."""
+
+    method: str
+    params: Any
+    timeout: float | None = None
+    escaped: bool = False
+    cancelled: bool = False
+
+
 EMPTY_LIST, NULL = msgspec.Raw(b"[]"), msgspec.Raw(b"null")
 
 
@@ -138,12 +148,17 @@ def _unescaped(raw: bytes | msgspec.Raw, kind: Any) -> Any:
 
 def encode_call(
     request: Request[Any], timeout: float | None, *, cancelled: bool = False
-) -> CallParams:
+) -> msgspec.Raw:
     """The parameters that carry a request. `timeout` is the time that is left."""
-    params, escaped = encode_value(request)
     # JSON has no infinity.
     left = None if timeout is None or timeout == float("inf") else max(0.0, timeout)
-    return CallParams(NAMES[type(request)], params, left, escaped, cancelled)
+    name = NAMES[type(request)]
+    try:
+        plain = _OutgoingCall(name, request, left, cancelled=cancelled)
+        return msgspec.Raw(_encoder.encode(plain))
+    except UnicodeEncodeError:
+        params, escaped = encode_value(request)
+        return msgspec.Raw(_encoder.encode(_OutgoingCall(name, params, left, escaped, cancelled)))
 
 
 def decode_call(raw: bytes) -> tuple[Request[Any], float | None, bool]:

@@ -350,6 +350,11 @@ def request(id: int, method: str, params: Any = None) -> bytes:
     return encode(message)
 
 
+def raw_request(id: int, method: str, params: RawJson) -> bytes:
+    """The same with parameters that are JSON already, and a method without special characters."""
+    return b'{"jsonrpc":"2.0","id":%d,"method":"%b","params":%b}' % (id, method.encode(), params)
+
+
 def notification(method: str, params: Any = None) -> bytes:
     """A notification of ours."""
     message = {"jsonrpc": "2.0", "method": method}
