@@ -26,7 +26,6 @@ from lspkit.service.peer import CHUNK, Message, Peer
 OWN_READ = 0.005
 #: Bytes of an answer that a caller reads. Reading a large one twice would take longer.
 LARGEST_OWN = 16 * 1024
-_ANSWERS = (messages.ResponseMessage, messages.ErrorResponse)
 _TIMEOUT = struct.pack("@ll", 0, int(OWN_READ * 1_000_000))
 
 
@@ -106,11 +105,11 @@ class ClientPeer(Peer):
         if found is None:
             return None
         body, size = found
-        message = messages.parse(body)
-        if not isinstance(message, _ANSWERS) or message.id != number:
+        result = messages.result_in(body, number)
+        if result is None:
             return None
         self._socket.recv(size, socket.MSG_DONTWAIT)
-        return message
+        return messages.ResponseMessage(number, result)
 
     # The end
 

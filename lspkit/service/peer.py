@@ -15,13 +15,13 @@ import itertools
 import logging
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from lspkit.protocol.wire import messages
-from lspkit.protocol.wire.framing import FrameReader, frame
+from lspkit.protocol.wire.framing import FrameReader, first_frame, frame
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 
 log = logging.getLogger("lspkit.service")
@@ -236,8 +236,16 @@ class Peer:
             data = self._receive()
             if not data:
                 return None
-            self._bodies.extend(self._frames.feed(data))
+            self._bodies.extend(self._split_frames(data))
         return self._bodies.popleft()
+
+    def _split_frames(self, data: bytes) -> Sequence[bytes]:
+        """The messages that are complete with these bytes."""
+        # Usually one whole message: to see that takes a third of the time of `feed`.
+        found = first_frame(data) if self._frames.between else None
+        if found is not None and found[1] == len(data) <= LARGEST_MESSAGE:
+            return found[:1]
+        return self._frames.feed(data)
 
     def _receive(self) -> bytes:
         """Wait for the next bytes; empty at the end."""

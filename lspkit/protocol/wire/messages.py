@@ -373,6 +373,16 @@ def raw_response(id: RawJson, result: RawJson | msgspec.Raw) -> bytes:
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (id, result)
 
 
+def result_in(body: bytes, id: int) -> bytes | None:
+    """The result in a body that `raw_response` has made for this id; None for any other body.
+
+    >>> result_in(raw_response(b"7", b"[1]"), 7)
+    b'[1]'
+    """
+    head = b'{"jsonrpc":"2.0","id":%d,"result":' % id
+    return body[len(head) : -1] if body.startswith(head) else None
+
+
 def error_response(id: RawJson, code: int, message: str) -> bytes:
     """The error answer to a request of the server."""
     error = {"code": code, "message": message}
