@@ -84,7 +84,7 @@ class RemoteEngine:
         # The service may have ended just now. A server that is missing raises the same error.
         return self._restart and not self.client.is_alive() and not isinstance(request, ONCE)
 
-    def _ask(self, request: Request[Any], limits: Limits, deadline: float) -> Any:
+    def _ask(self, request: Request[T], limits: Limits, deadline: float) -> T:
         """Carry out a request that nothing cancels, in the caller's thread."""
         pending = self._send(request, deadline)
         try:
@@ -181,8 +181,9 @@ def _silent_error() -> RequestTimeoutError:
     return RequestTimeoutError("the service did not answer in time", state="running")
 
 
-def _value_of(pending: PendingCall, request: Request[Any], limits: Limits) -> Any:
+def _value_of(pending: PendingCall, request: Request[T], limits: Limits) -> T:
     """The result of a call that is complete."""
+    value: T
     value, answered, failed = decode_result(NAMES[type(request)], pending.result())
     if limits.answer_log is not None:
         limits.answer_log.answered.update(answered)
