@@ -51,7 +51,7 @@ def _locations(replies: list[Reply]) -> Locations:
     found: list[types.Location] = []
     for reply, places in (yield from decode_replies(replies, read_location_ranges)):
         if places:
-            translate = yield from make_translator(reply, (uri for uri, _ in places))
+            translate = yield from make_translator(reply, [uri for uri, _ in places])
             found += [translate.location(uri, range) for uri, range in places]
     return answer_from(replies, sort_locations(found))
 

@@ -108,13 +108,16 @@ def make_translator(
     With `texts`, their texts are read also if the conversion does not need them.
     """
     view = reply.view
-    others = tuple({uri: None for uri in uris if uri != view.uri})
+    others = dict.fromkeys(uris)
+    others.pop(view.uri, None)
     texts = texts or view.encoding != "utf-32"
     asked = FindPlaces(reply.server, view.uri, (view.uri, *others), texts)
     places: dict[str, FoundFile] = yield asked
     here = FoundFile(places[view.uri].path, view.text)
-    places |= {uri: here for uri in others if normalize_uri(uri) == view.uri}
     places[view.uri] = here
+    for uri in others:
+        if normalize_uri(uri) == view.uri:
+            places[uri] = here
     return Translator(view.encoding, places)
 
 

@@ -15,6 +15,7 @@ from lspkit.answer import Answer
 from lspkit.operations.effect_results import Reply
 from lspkit.operations.effects import Effects, ReportUndecodable
 from lspkit.protocol.wire.results import Read
+from lspkit.types import Caveat
 from lspkit.visible_text import count
 
 T = TypeVar("T")
@@ -62,7 +63,10 @@ def decode_replies(
 
 def answer_from(replies: Iterable[Reply], items: Iterable[T]) -> Answer[T]:
     """The results that were made from these replies, with the caveats of the replies."""
-    return Answer(items, (one for reply in replies for one in reply.caveats))
+    caveats: list[Caveat] = []
+    for reply in replies:
+        caveats += reply.caveats
+    return Answer(items, caveats)
 
 
 def undecodable_error(reply: Reply, parts: int = 0) -> errors.RequestFailedError:

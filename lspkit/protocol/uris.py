@@ -78,7 +78,7 @@ SPELLINGS = 4096
 def normalize_uri(uri: str, *, windows: bool = os.name == "nt") -> str:
     """The URI in lspkit's spelling. A URI that names no file of this machine is returned as it is.
 
-    >>> one_spelling("file:///code/c++/a.go", windows=False)
+    >>> normalize_uri("file:///code/c++/a.go", windows=False)
     'file:///code/c%2B%2B/a.go'
     """
     return uri if len(uri) > LONGEST_URI else _normalize_uri(uri, windows)

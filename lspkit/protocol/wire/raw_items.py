@@ -46,9 +46,8 @@ def read_severities(raw: bytes) -> collections.Counter[int | None]:
 def read_location_ranges(raw: bytes) -> results.Read[tuple[str, results.WireRange]]:
     """The URI and the range of each location."""
     read = results.read_locations(raw)
-    places = [item.place for item in read.items]
-    named = [place for place in places if place is not None]
-    return results.Read(named, read.dropped + len(places) - len(named))
+    named = [place for item in read.items if (place := item.place) is not None]
+    return results.Read(named, read.dropped + len(read.items) - len(named))
 
 
 def read_hierarchy_items(raw: bytes) -> results.Read[tuple[bytes, results.WireItem]]:

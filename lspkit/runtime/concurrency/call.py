@@ -175,9 +175,9 @@ class CallContext:
         return self._wait(waiter, until, EVENT_LOOK)
 
     def _wait(self, waiter: Waiter, until: float, at_most: float) -> Outcome:
-        until = min(until, self.deadline)
+        until, cancel = min(until, self.deadline), self.cancel
         while not waiter.done:
-            if self.cancelled():
+            if cancel is not None and cancel.is_set():
                 return Outcome.CANCELLED
             left = until - time.monotonic()
             if left <= 0:

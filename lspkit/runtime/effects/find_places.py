@@ -28,18 +28,23 @@ def read_text(context: Context, effect: ReadText) -> Text:
 def find_places(context: Context, effect: FindPlaces) -> dict[str, FoundFile]:
     """The files that URIs of an answer name. Those of libraries can be asked about afterwards."""
     found: dict[str, FoundFile] = {}
-    note_libraries(context, effect.server, effect.asked_uri, effect.uris)
+    files, asked, unreadable = context.files, effect.asked_uri, []
     opened = _open_texts(context, effect) if effect.texts else {}
     for uri in effect.uris:
-        path, readable = context.files.place(uri)
+        path, readable = files.place(uri)
+        if readable is None:
+            unreadable.append(uri)
+            found[uri] = FoundFile(path, opened.get(uri))
+            continue
         text, marked = opened.get(uri), False
-        asked = normalize_uri(uri) == effect.asked_uri
-        if text is None and effect.texts and readable is not None and not asked:
-            content = context.files.content_at(readable)
+        if text is None and effect.texts and uri != asked and normalize_uri(uri) != asked:
+            content = files.content_at(readable)
             if content is not None:
                 text, marked = content.text, content.marked
-        own = readable is not None and _is_own(readable, context.files.boundary.root)
+        own = _is_own(readable, files.boundary.root)
         found[uri] = FoundFile(path, text, marked, own)
+    if unreadable:
+        note_libraries(context, effect.server, asked, unreadable)
     return found
 
 

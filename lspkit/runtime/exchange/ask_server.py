@@ -114,7 +114,8 @@ def wait_for_answer(
         if pending.view is not None and server.choice.definition.exceptions.blocks_on_new_files:
             yield from _wait_unless_blocked(context, server, pending, until)
         else:
-            yield from wait_for(context, server, pending.waiter, until, pending.method)
+            if uncancelled((yield (pending.waiter, until))) is Outcome.TIMED_OUT:
+                raise _timed_out(context, server, pending.method, began, until)
     except RequestTimeoutError:
         server.give_up_if_stuck(pending, began, request_timeout(context, server))
         raise
@@ -123,9 +124,9 @@ def wait_for_answer(
     value = pending.waiter.value
     if isinstance(value, Answered):
         took = time.monotonic() - began
-        context.pool.slot(server).metrics.answered(took)
-        context.pool.succeeded(server)
-        log.debug("%s answered %s in %.1f ms", server.id, pending.method, took * 1000)
+        context.pool.succeeded(server, took)
+        if log.isEnabledFor(logging.DEBUG):
+            log.debug("%s answered %s in %.1f ms", server.id, pending.method, took * 1000)
         return value
     if isinstance(value, ConnectionLost):
         raise value.error.copy()
@@ -165,10 +166,17 @@ def wait_for(
     """Wait for an event of a server; raises a timeout with its reason."""
     began = time.monotonic()
     if uncancelled((yield (waiter, until))) is Outcome.TIMED_OUT:
-        context.pool.slot(server).metrics.timed_out()
-        log.debug("%s did not answer %s in time", server.id, method)
-        now = time.monotonic()
-        raise server.timed_out(method, now - began, setting_of(until, now))
+        raise _timed_out(context, server, method, began, until)
+
+
+def _timed_out(
+    context: Context, server: Server, method: str, began: float, until: float
+) -> RequestTimeoutError:
+    """Count a timeout, and return its error."""
+    context.pool.slot(server).metrics.timed_out()
+    log.debug("%s did not answer %s in time", server.id, method)
+    now = time.monotonic()
+    return server.timed_out(method, now - began, setting_of(until, now))
 
 
 def wait_until_ready(context: Context, server: Server, call: CallContext) -> Steps[None]:

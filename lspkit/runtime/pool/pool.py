@@ -331,9 +331,11 @@ class Pool:
         self.disk_events.end(server)
         server.close(2.0)
 
-    def succeeded(self, server: Server) -> None:
-        """The server has answered: forget earlier failures."""
+    def succeeded(self, server: Server, seconds: float | None = None) -> None:
+        """The server has answered, a request in this time: forget earlier failures."""
         slot, server.was_of_use = self.slot(server), True
+        if seconds is not None:
+            slot.metrics.answered(seconds)
         if slot.record.attempts:
             with self._lock:
                 slot.record = slot.record.after_success()

@@ -58,7 +58,7 @@ class DocumentQueue:
     @property
     def has_exclusive_calls(self) -> bool:
         """Whether a call shows the server a text of its own, or waits to do so."""
-        return any(turn.exclusive for turn in self._queue)
+        return bool(self._queue) and any(turn.exclusive for turn in self._queue)
 
     def join(self, uri: str, turn: QueueEntry) -> None:
         """Add an entry."""
