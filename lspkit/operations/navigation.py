@@ -6,7 +6,7 @@ import lspkit.types as types
 from lspkit.answer import Answer
 from lspkit.operations.effect_results import Reply
 from lspkit.operations.effects import Effects, Span
-from lspkit.operations.position_translation import make_translator, sort_locations
+from lspkit.operations.position_translation import Translator, make_translator, sort_locations
 from lspkit.operations.reply_parsing import answer_from, decode_replies
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import ask_at
@@ -95,8 +95,7 @@ def hover(request: HoverRequest) -> Effects[types.Hover | None]:
         for told in hovers:
             texts += [text for text in told.texts if text not in texts]
             if told.texts and told.range is not None and range is None:
-                translate = yield from make_translator(reply, ())
-                range = translate.range(reply.view.text, told.range)
+                range = Translator(reply.view.encoding, {}).range(reply.view.text, told.range)
     return types.Hover(texts, range) if texts else None
 
 

@@ -32,6 +32,8 @@ class ReplyWaiter(Waiter):
         if not self.done and timeout > 0 and self.read is not None:
             began = time.monotonic()
             self.read(self, timeout)
+            if self.done:
+                return True
             timeout -= time.monotonic() - began
         return super().wait(timeout)
 
