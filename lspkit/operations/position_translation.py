@@ -58,6 +58,12 @@ class Translator:
 
     def range(self, text: Text | None, range: WireRange) -> Range:
         """A range in a text."""
+        start, end = range.start, range.end
+        line, column, end_line, end_column = start.line, start.character, end.line, end.character
+        if text is not None and text.is_plain_range(
+            line, column, end_line, end_column, self._encoding
+        ):
+            return Range(Position(line + 1, column + 1), Position(end_line + 1, end_column + 1))
         return Range(self.position(text, range.start), self.position(text, range.end))
 
     def position(self, text: Text | None, at: WirePosition) -> Position:

@@ -96,6 +96,23 @@ class Text:
             and (encoding == "utf-32" or self.value.isascii())
         )
 
+    def is_plain_range(
+        self, line: int, column: int, end_line: int, end_column: int, encoding: Encoding
+    ) -> bool:
+        """Whether that holds for both ends. In one call: answers have many ranges.
+
+        The last one may be the end of a line.
+        """
+        starts = self._starts
+        if starts is None or not 0 <= line <= end_line < len(starts) - 1 or end_column < 0:
+            return False
+        end, last = starts[end_line] + end_column, starts[end_line + 1] - 1
+        return (
+            0 <= column < starts[line + 1] - starts[line] - 1
+            and (end < last or (end == last and self.value[end - 1] != "\r"))
+            and (encoding == "utf-32" or self.value.isascii())
+        )
+
     def column(self, line: int, units: int, encoding: Encoding) -> int:
         """The column in code points for a column of the server."""
         start, end = self._bounds(line)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from lspkit.protocol.text import Change, Encoding, Text, apply_change, smallest_change
@@ -35,6 +37,26 @@ class TestLines:
         offsets = [text.offset(*place) for place in places]
         assert offsets == [0, 1, 2, 4, 5, 6, 7, 8, 9]
         assert [text.place(offset) for offset in offsets] == places
+
+    @pytest.mark.parametrize("encoding", ENCODINGS)
+    @pytest.mark.parametrize(
+        "value", ["", "ab\ncd\n", "ab\r\nc\r\n", "a\rb\n\r\r\n", "é\nx\n", "a\n🙂b\r\n"]
+    )
+    def test_a_plain_range_is_one_whose_ends_need_no_conversion(
+        self, value: str, encoding: Encoding
+    ) -> None:
+        text = Text(value)
+        columns, lines = range(-1, 5), range(-1, text.line_count + 1)
+        plain = [
+            (place, end)
+            for place in itertools.product(lines, columns)
+            for end in itertools.product(lines, columns)
+            if text.is_plain_range(*place, *end, encoding)
+        ]
+        for line, units in itertools.chain.from_iterable(plain):
+            assert text.column(line, units, encoding) == units
+        whole_line = value.startswith("ab")
+        assert ((0, 0), (0, 2)) in plain if whole_line else ((0, 0), (0, 2)) not in plain
 
     def test_an_offset_inside_a_line_break_is_the_end_of_the_line(self) -> None:
         assert Text("ab\r\nc").place(3) == (0, 2)
