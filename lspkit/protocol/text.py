@@ -81,6 +81,8 @@ class Text:
         column = min(max(column, 0), end - start)
         if encoding == "utf-32" or self.value.isascii():
             return column
+        if column <= _STRIDE and self.value[start : start + column].isascii():
+            return column
         marks = self._widths(line, start, end, encoding)
         stride = column // _STRIDE
         part = self.value[start + stride * _STRIDE : start + column]
@@ -118,6 +120,8 @@ class Text:
         start, end = self._bounds(line)
         if encoding == "utf-32" or self.value.isascii():
             return min(max(units, 0), end - start)
+        if units <= _STRIDE and self.value[start : min(start + units, end)].isascii():
+            return min(max(units, 0), end - start)  # nothing wide comes before it
         marks = self._widths(line, start, end, encoding)
         stride = max(bisect.bisect_right(marks, units) - 1, 0)
         part = self.value[start + stride * _STRIDE : min(start + (stride + 1) * _STRIDE, end)]
