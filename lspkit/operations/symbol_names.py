@@ -67,10 +67,10 @@ def find_name(text: Text | None, name: str, whole: Range, given: Range) -> Range
     `whole` is the range of the symbol, `given` what the server says about its name.
     """
     word = name_parts(name)[-1]
-    if text is None or not word or given.start.line > text.line_count:
+    if text is None or not word:
         return given
     line, start = given.start.line, given.start.column - 1
-    if text.line(line - 1).startswith(word, start):
+    if text.has_word_at(line - 1, start, word) or line > text.line_count:
         return given
     pattern = re.compile(whole_word(word))
     last = min(whole.end.line, text.line_count, line + MOST_LINES)

@@ -115,15 +115,12 @@ def translate_symbols(replies: list[Reply]) -> Effects[list[types.Symbol]]:
     return found
 
 
-def _place(wire: WireSymbol) -> tuple[str, Any] | None:
-    return wire.location.place if wire.location is not None else None
-
-
 def _uris(wires: Sequence[WireSymbol]) -> Iterator[str]:
     for wire in wires:
-        if (place := _place(wire)) is not None:
+        if wire.location is not None and (place := wire.location.place) is not None:
             yield place[0]
-        yield from _uris(wire.children or ())
+        if wire.children:
+            yield from _uris(wire.children)
 
 
 def text_order(symbol: types.Symbol) -> tuple[Any, ...]:
@@ -132,7 +129,7 @@ def text_order(symbol: types.Symbol) -> tuple[Any, ...]:
 
 
 def _symbol(wire: WireSymbol, uri: str, translate: Translator, container: str) -> types.Symbol:
-    place = _place(wire)
+    place = wire.location.place if wire.location is not None else None
     if place is not None:
         uri, whole = place
         name = whole
@@ -151,10 +148,10 @@ def _symbol(wire: WireSymbol, uri: str, translate: Translator, container: str) -
         uri=uri,
         detail=wire.detail or "",
         container=wire.container_name or container,
-        children=tuple(
-            sorted(
-                (_symbol(child, uri, translate, wire.name) for child in wire.children or ()),
-                key=text_order,
-            )
-        ),
+        children=_children(wire, uri, translate) if wire.children else (),
     )
+
+
+def _children(wire: WireSymbol, uri: str, translate: Translator) -> tuple[types.Symbol, ...]:
+    children = (_symbol(child, uri, translate, wire.name) for child in wire.children or ())
+    return tuple(sorted(children, key=text_order))

@@ -75,6 +75,11 @@ class Text:
         start, end = self._bounds(index)
         return self.value[start:end]
 
+    def has_word_at(self, line: int, column: int, word: str) -> bool:
+        """Whether a word, which has no line break, begins at a position inside the line."""
+        starts = self._line_starts()
+        return 0 <= line < len(starts) and self.value.startswith(word, starts[line] + column)
+
     def units(self, line: int, column: int, encoding: Encoding) -> int:
         """The server's column for a column in code points."""
         start, end = self._bounds(line)
