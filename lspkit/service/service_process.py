@@ -29,7 +29,7 @@ from lspkit.service.client import COMPARED, Ready
 from lspkit.service.client_session import ClientSession
 from lspkit.service.peer import LARGEST_REQUEST, Peer
 from lspkit.service.process_end import END_TIMEOUT, end_signals, killed_if_late
-from lspkit.service.runtime_folder import Bootstrap, Place
+from lspkit.service.runtime_folder import Bootstrap, Place, remove_old_files
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.version import VERSION
 
@@ -253,6 +253,7 @@ def serve_socket(
             on_signal(process.end)
             with _listener(place) as listener:
                 _retire_others(place)
+                remove_old_files(place)
                 on_ready(process)
                 return process.run(listener, idle_timeout)
         finally:
