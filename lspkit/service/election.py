@@ -53,16 +53,21 @@ def service_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 def connect_socket(place: Place) -> socket.socket | None:
     """A connection to the running service; None if there is none."""
+    return connect_path(place.socket)
+
+
+def connect_path(path: str) -> socket.socket | None:
+    """A connection to the service on a socket; None if none listens there."""
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        made.connect(place.socket)
+        made.connect(path)
     except (FileNotFoundError, ConnectionRefusedError):
         made.close()
         return None
     except OSError as problem:
         made.close()
         raise ServerUnavailableError(
-            f"the service cannot be reached at {place.socket}: {problem.strerror}"
+            f"the service cannot be reached at {path}: {problem.strerror}"
         ) from None
     return made
 

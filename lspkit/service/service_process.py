@@ -90,6 +90,7 @@ class ServiceProcess:
         self.shared = SharedWorkspace(
             bootstrap, self.end, self.retire, first_epoch=first_epoch, environ=environ
         )
+        self.shared.client_count = lambda: len(self._sessions)
 
     def end(self, reason: str) -> None:
         """End the service soon. From any thread, and from a signal handler."""
