@@ -7,6 +7,7 @@ of both can be left out.
 
 from __future__ import annotations
 
+import functools
 import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from lspkit.config import Config
+from lspkit.servers.definition import Definition
 from lspkit.servers.project.git_ignore import GitIgnore
 from lspkit.servers.project.project_files import walk
 from lspkit.servers.selection.choose import definitions
@@ -43,10 +45,16 @@ LeavesOut = Callable[[str, bool], bool]
 
 def known_kinds(config: Config) -> Callable[[str], bool]:
     """Whether a server is defined for a file, by its name. Disabled servers do not count."""
-    known = definitions(config)
-    if config.enabled:
-        known = [one for one in known if not config.server(one.id, one.aliases).disabled]
-    return lambda name: any(one.language_of(name) for one in known)
+
+    @functools.cache
+    def known() -> Sequence[Definition]:
+        # When a file is looked at: the definitions of all servers are imported for it.
+        found = definitions(config)
+        if not config.enabled:
+            return found
+        return [one for one in found if not config.server(one.id, one.aliases).disabled]
+
+    return lambda name: any(one.language_of(name) for one in known())
 
 
 def select_files(

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from lspkit.agent.hooks.agent_names import AGENTS
 from lspkit.cli import argument_types as types
 from lspkit.cli.shared_arguments import (
+    ALL_SERVICES,
     AT,
     COMMON,
     JSON,
@@ -241,7 +242,7 @@ COMMANDS = (
         "status",
         "the state of the language servers",
         "lspkit.cli.panel.status_command",
-        COMMON,
+        (*COMMON, ALL_SERVICES),
         "The state of the language servers. Neither a server nor a service is started.",
     ),
     Command(
@@ -303,9 +304,7 @@ COMMANDS = (
         "Run the service of a workspace in the foreground: one set of warm servers for all "
         "programs. Other commands start it by themselves.",
     ),
-    Command(
-        "stop", "end the service of a workspace, with its servers", SERVICE, (SERVICE_ROOT, JSON)
-    ),
+    Command("stop", "end a service, with its servers", SERVICE, (SERVICE_ROOT, ALL_SERVICES, JSON)),
     *MACHINE,
     Command(
         "mcp",

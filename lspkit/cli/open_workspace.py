@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 import warnings
 
+from lspkit.cli.check.time_limit import alarm_suspended
 from lspkit.cli.config_command import print_warnings
 from lspkit.cli.output import print_message
 from lspkit.cli.trust_command import offer_trust
-from lspkit.errors import ServerUnavailableError
+from lspkit.errors import RequestTimeoutError, ServerUnavailableError
 from lspkit.operations import TrustNoticeRequest
 from lspkit.service import connect
 from lspkit.service.client import READY_TIMEOUT
@@ -22,8 +23,9 @@ def open_workspace(root: str, *, service: bool, deadline: float = float("inf")) 
     """The workspace at a folder, to be used in a `with` statement.
 
     First come the warnings about its configuration, and the question or notice about trust. If
-    there can be no service here, or none before the deadline (by the monotonic clock), one line
-    says so, and the servers run in this process.
+    there can be no service here, one line says so, and the servers run in this process. If there is
+    none before the deadline (by the monotonic clock), there is no time for that either: this raises
+    a `RequestTimeoutError`.
     """
     why = ""
     if service:
@@ -31,6 +33,8 @@ def open_workspace(root: str, *, service: bool, deadline: float = float("inf")) 
             return _connect(root, _ready_timeout(deadline - time.monotonic()))
         except ServerUnavailableError as problem:
             why = str(problem)
+    if time.monotonic() >= deadline:
+        raise RequestTimeoutError(why or "the timeout expired before the servers could be started")
     ws = Workspace(root)
     if why:
         print_message(f"no service is used, the servers run in this process: {why}")
@@ -57,7 +61,9 @@ def _introduced(ws: Workspace, root: str) -> Workspace:
     try:
         notice = ws.run(TrustNoticeRequest())
         print_warnings(notice.warnings)
-        if offer_trust(root, notice):
+        with alarm_suspended():
+            asked = offer_trust(root, notice)
+        if asked:
             ws.reload()
     except BaseException:
         ws.close()

@@ -125,7 +125,9 @@ def _bootstrap_of(root: str) -> Bootstrap:
 
 
 def stop(arguments: argparse.Namespace) -> int:
-    """End the service of a workspace, with its servers. One that hangs is killed."""
+    """End the service of a workspace, or all, with their servers. One that hangs is killed."""
+    if arguments.all:
+        return _stop_all(chosen_root(arguments.root), as_data=arguments.json)
     bootstrap = _bootstrap_of(chosen_root(arguments.root))
     found = connect_socket(bootstrap.place(os.environ, create=False))
     root = bootstrap.workspace_root
@@ -136,6 +138,24 @@ def stop(arguments: argparse.Namespace) -> int:
             message = f"the service for {root} {_end_process(service_pid(found))}"
     plain = {"root": root, "stopped": found is not None, "message": message}
     print_result(as_json(plain) if arguments.json else one_line(message))
+    return CLEAN
+
+
+def _stop_all(root: str, *, as_data: bool) -> int:
+    """End all services of the user."""
+    from lspkit.cli.machine.running_services import running_services  # here: rarely needed
+
+    plain: list[dict[str, object]] = []
+    for one in running_services(root):
+        name = f"the service for {one.root}" if one.root else f"the service at {one.socket}"
+        message = f"{name} {_end_process(one.pid)}"
+        plain.append({"root": one.root, "pid": one.pid, "stopped": True, "message": message})
+        if not as_data:
+            print_result(one_line(message))
+    if as_data:
+        print_result(as_json({"services": plain}))
+    elif not plain:
+        print_result("no service is running")
     return CLEAN
 
 

@@ -50,6 +50,9 @@ SYMBOL = argument(
 )
 AT = (POSITION, SYMBOL, *COMMON)
 
+ALL_SERVICES = argument(
+    "--all", action="store_true", help="all services of the user, not only that of the workspace"
+)
 SERVICE_ROOT = argument(
     "root",
     nargs="?",

@@ -14,12 +14,16 @@ from lspkit.diagnostics.render import (
     render_others,
     unsearched_line,
 )
+from lspkit.errors import LspkitError
 from lspkit.types import LONGEST_REPR, Diagnostic, Interpreter, Value, Verdict, cut, display_path
 from lspkit.visible_text import count
 
 #: Values of `how` that count as proof. `silence` is a push followed by silence from a server where
 #: this was always right in tests; `quiet` is the same from any other server, and not a proof.
 PROOFS = frozenset({"pull", "version", "ordered", "progress", "silence"})
+
+#: Why a file has no result.
+TOO_LATE = "the timeout expired before this file was checked"
 
 
 class Evidence(Value, frozen=True):
@@ -170,3 +174,13 @@ def verdict_of(counted: list[Diagnostic], servers: list[Evidence]) -> Verdict:
     if asked and all(one.proven for one in asked):
         return Verdict.CLEAN
     return Verdict.UNKNOWN
+
+
+def unchecked_report(path: str, problem: LspkitError) -> Report:
+    """A report about a file that cannot be checked: it is unknown, with the reason."""
+    server = getattr(problem, "server", "")
+    rule = getattr(problem, "rule", "")
+    evidence = Evidence(
+        server, None, "none", 0.0, reason=problem.message, code=problem.code, rule=rule
+    )
+    return Report(Path(path), verdict_of([], [evidence]), [], [evidence], duration=0.0)

@@ -12,7 +12,7 @@ import msgspec
 
 from lspkit import errors
 from lspkit.diagnostics.compare import Before, changed_words, drop_reworded
-from lspkit.diagnostics.report import OtherFiles, Report
+from lspkit.diagnostics.report import OtherFiles, Report, unchecked_report
 from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, WorkspaceEdit, combine_edits
 from lspkit.operations import effect_results, effects
 from lspkit.operations.checks import check as checks
@@ -105,7 +105,7 @@ def write(request: WriteRequest) -> effects.Effects[Report]:
         else:
             report = yield from checks.check_project(checked, before)
     except (errors.NoServerError, errors.ServerUnavailableError) as problem:
-        return checks.unchecked_report(request.path, problem)  # the file is written nevertheless
+        return unchecked_report(request.path, problem)  # the file is written nevertheless
     return report
 
 

@@ -282,10 +282,6 @@ class FindServers(Effect, frozen=True):
     path: str | None
 
 
-#: Why one of many requests has no result.
-TOO_LATE = "the timeout expired before this file was checked"
-
-
 class DoAll(Effect, frozen=True):
     """Run other requests concurrently. Sent back: a list of results and errors, in order.
 

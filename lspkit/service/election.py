@@ -53,16 +53,21 @@ def service_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 def connect_socket(place: Place) -> socket.socket | None:
     """A connection to the running service; None if there is none."""
+    return connect_path(place.socket)
+
+
+def connect_path(path: str) -> socket.socket | None:
+    """A connection to the service on a socket; None if none listens there."""
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        made.connect(place.socket)
+        made.connect(path)
     except (FileNotFoundError, ConnectionRefusedError):
         made.close()
         return None
     except OSError as problem:
         made.close()
         raise ServerUnavailableError(
-            f"the service cannot be reached at {place.socket}: {problem.strerror}"
+            f"the service cannot be reached at {path}: {problem.strerror}"
         ) from None
     return made
 
@@ -126,6 +131,21 @@ def _start(
             start_new_session=True,
         )
     _started.append(process)
+    try:
+        made = _await_socket(place, process, deadline)
+    except BaseException:
+        process.kill()  # also after an interrupt: nobody waits for it any longer
+        raise
+    if made is None:
+        process.kill()
+        raise ServerUnavailableError(f"the service was not ready in time. {log_tail(place)}")
+    return made
+
+
+def _await_socket(
+    place: Place, process: subprocess.Popen[bytes], deadline: float
+) -> socket.socket | None:
+    """A connection to a service that was just started; None if there is none in time."""
     while time.monotonic() < deadline:
         ended = process.poll()
         made = connect_socket(place)
@@ -136,8 +156,7 @@ def _start(
                 f"the service ended with status {ended} before it was ready. {log_tail(place)}"
             )
         time.sleep(RETRY)
-    process.kill()
-    raise ServerUnavailableError(f"the service was not ready in time. {log_tail(place)}")
+    return None
 
 
 def _private(path: str, flags: int) -> int:

@@ -11,6 +11,7 @@ import json
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import msgspec
 from lspkit.config import Config
 from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.errors import ConfigError, ServerUnavailableError
+from lspkit.late_imports import safe_imports
 from lspkit.service.config_stamp import config_sources
 from lspkit.types import to_plain
 from lspkit.version import VERSION
@@ -27,6 +29,9 @@ from lspkit.workspace_boundary import is_inside, project_tree
 
 #: Bytes of a socket's path on the systems that allow least, without the final NUL.
 LONGEST_SOCKET_PATH = 103
+#: Endings of the files that are removed when their service is gone, and the seconds after which.
+REMOVED = (".sock", ".log", ".token")
+OLD = 7 * 24 * 3600.0
 
 ConfigLike = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
@@ -183,6 +188,36 @@ def _unusable(folder: str, *, create: bool) -> str:
         return who_else_can_change(folder)
     except OSError as problem:
         return f"{folder}: {problem.strerror}"
+
+
+def remove_old_files(place: Place) -> None:
+    """Remove the logs, tokens and sockets of other services that were ended, or killed, days ago.
+
+    Their locks are held meanwhile, so that none of them starts. The files of the locks stay, which
+    are empty: a process that waits for a lock whose file is removed would not exclude others.
+    """
+    with safe_imports():
+        import filelock  # here: a client does not need it
+
+    for entry in list(Path(place.folder).iterdir()):
+        stem, ending = os.path.splitext(entry)
+        if ending not in REMOVED or stem == os.path.splitext(place.socket)[0] or not _is_old(entry):
+            continue
+        starting = filelock.FileLock(f"{stem}.start", mode=0o600, timeout=0)
+        running = filelock.FileLock(f"{stem}.lock", mode=0o600, timeout=0)
+        try:
+            with starting, running:
+                if _is_old(entry):
+                    entry.unlink()
+        except (filelock.Timeout, OSError):
+            continue  # it runs, or starts, or somebody else has removed it
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return time.time() - path.lstat().st_mtime > OLD
+    except OSError:
+        return False
 
 
 def _digest(text: str | bytes, length: int) -> str:

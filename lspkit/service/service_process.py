@@ -29,7 +29,7 @@ from lspkit.service.client import COMPARED, Ready
 from lspkit.service.client_session import ClientSession
 from lspkit.service.peer import LARGEST_REQUEST, Peer
 from lspkit.service.process_end import END_TIMEOUT, end_signals, killed_if_late
-from lspkit.service.runtime_folder import Bootstrap, Place
+from lspkit.service.runtime_folder import Bootstrap, Place, remove_old_files
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.version import VERSION
 
@@ -90,6 +90,7 @@ class ServiceProcess:
         self.shared = SharedWorkspace(
             bootstrap, self.end, self.retire, first_epoch=first_epoch, environ=environ
         )
+        self.shared.client_count = lambda: len(self._sessions)
 
     def end(self, reason: str) -> None:
         """End the service soon. From any thread, and from a signal handler."""
@@ -253,6 +254,7 @@ def serve_socket(
             on_signal(process.end)
             with _listener(place) as listener:
                 _retire_others(place)
+                remove_old_files(place)
                 on_ready(process)
                 return process.run(listener, idle_timeout)
         finally:

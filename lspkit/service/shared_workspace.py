@@ -53,6 +53,8 @@ class SharedWorkspace:
         self.end = on_end
         #: Ends the service when its last client has left.
         self.retire = on_retire
+        #: The number of clients.
+        self.client_count: Callable[[], int] = lambda: 0
         #: Guards `_threads`.
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
@@ -94,7 +96,12 @@ class SharedWorkspace:
 
     def describe(self) -> dict[str, Any]:
         """The service itself, for `lsp/status`."""
-        return {"version": VERSION, "pid": os.getpid(), "root": self.bootstrap.workspace_root}
+        return {
+            "version": VERSION,
+            "pid": os.getpid(),
+            "root": self.bootstrap.workspace_root,
+            "clients": self.client_count(),
+        }
 
     def close(self) -> None:
         """Stop all servers, and wait for calls in progress."""

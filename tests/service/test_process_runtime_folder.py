@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import filelock
+import msgspec
 import pytest
 
 import lspkit
@@ -163,3 +165,22 @@ def test_without_any_folder_the_error_says_what_to_do(site: Site) -> None:
     # A project that contains every candidate.
     with pytest.raises(lspkit.ServerUnavailableError, match="Set XDG_RUNTIME_DIR to a folder"):
         runtime_folder(site.environ, os.sep)
+
+
+def test_a_service_removes_what_others_have_left_days_ago(site: Site) -> None:
+    with site.connect():
+        running = site.place
+    place = site.place
+    other = msgspec.structs.replace(place, key="0" * 16)
+    gone = msgspec.structs.replace(place, version="0.0.1", key="1" * 16)
+    recent = msgspec.structs.replace(place, key="2" * 16)
+    os.utime(running.log, (0, 0))
+    for one in (other.log, other.starting_lock, gone.log, gone.token, gone.running_lock):
+        Path(one).touch(mode=0o600)
+        os.utime(one, (0, 0))
+    Path(recent.log).touch(mode=0o600)
+    with filelock.FileLock(other.starting_lock), site.connect(trusted=True):
+        assert not os.path.exists(gone.log)
+    assert not os.path.exists(gone.token)
+    kept = [gone.running_lock, recent.log, other.log, running.log]
+    assert all(map(os.path.exists, kept)), kept

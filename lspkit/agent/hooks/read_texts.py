@@ -7,14 +7,17 @@ the one before the next edit. Thread-safe: each change of the table is atomic.
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 #: Most files whose texts are kept, the most recently read ones.
 REMEMBERED = 64
 #: Bytes of the largest file whose text is kept or reconstructed.
 LARGEST = 2**21
+#: Characters of all texts that are kept.
+MOST_CHARACTERS = 2**25
 
 
 class ReadTexts:
@@ -31,12 +34,19 @@ class ReadTexts:
             if text is not None:
                 self._texts[path] = text
         known = list(self._texts.items())
-        if len(known) > REMEMBERED:
-            self._texts = dict(known[-REMEMBERED:])
+        kept = _recent(known)
+        if kept < len(known):
+            self._texts = dict(known[len(known) - kept :])
 
     def take(self, path: str) -> str | None:
         """The text at the last read; after that, it is not kept any more."""
         return self._texts.pop(path, None)
+
+
+def _recent(known: Sequence[tuple[str, str]]) -> int:
+    """How many texts are kept, counted from the end: the most recently read ones."""
+    sizes = itertools.accumulate(len(text) for _, text in reversed(known))
+    return sum(size <= MOST_CHARACTERS for size in itertools.islice(sizes, REMEMBERED))
 
 
 def text_of(path: str) -> str | None:

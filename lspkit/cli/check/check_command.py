@@ -3,56 +3,48 @@
 from __future__ import annotations
 
 import argparse
-import functools
-import time
-from collections.abc import Callable
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lspkit.batch.check_outcome import CheckOutcome, sort_reports
-from lspkit.batch.file_selection import select_files
+from lspkit.batch.file_selection import FileSelection, select_files
 from lspkit.cli.argument_types import UsageError
 from lspkit.cli.arguments.file_arguments import workspace_of
 from lspkit.cli.check.check_text import as_text, messages
 from lspkit.cli.check.path_globs import PathGlobs
-from lspkit.cli.check.progress_bar import progress_bar
+from lspkit.cli.check.time_limit import TimeExpired, TimeLimit, alarm_at
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN, FINDINGS, UNKNOWN, USAGE
-from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import as_json, print_commands, print_message, print_result
-from lspkit.diagnostics.report import Report
+from lspkit.diagnostics.report import TOO_LATE, Report, unchecked_report
 from lspkit.diagnostics.unresolved_imports import import_hint
+from lspkit.errors import RequestTimeoutError
 from lspkit.late_imports import safe_imports
 from lspkit.types import Severity
-from lspkit.workspace import Workspace
 from lspkit.workspace_boundary import work_tree
 
 if TYPE_CHECKING:
-    from lspkit.cli.check.new_findings import Comparison
-
-
-#: The part of the timeout that is left for printing the result and for stopping the servers.
-ENDING = 0.1
-#: The seconds that are left for it at most.
-LONGEST_ENDING = 1.0
+    from lspkit.cli.check.git_revision import Commit
+    from lspkit.workspace import Workspace
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the files, print the result, and return the exit status."""
-    ending = min(ENDING * arguments.timeout, LONGEST_ENDING)
-    deadline = arguments.began + arguments.timeout - ending
-    globs = PathGlobs(arguments.include, arguments.exclude)
-    root = arguments.root or workspace_of(arguments.paths)
-    with open_workspace(root, service=uses_service(arguments), deadline=deadline) as ws:
-        outcome = _check(ws, arguments, globs, deadline)
-        if time.monotonic() >= deadline:
+    check = _Check(arguments)
+    try:
+        outcome = check.outcome()
+        if check.ws is not None and check.limit.is_over:
             # First: servers that still work would delay the rest.
-            ws.close(at_once=True)
+            check.ws.close(at_once=True)
         # Otherwise before the servers are stopped, which may take some seconds.
         _print(outcome, arguments.format)
         for message in messages(outcome):
             print_message(message)
         return exit_status(outcome, strict=arguments.strict)
+    finally:
+        if check.ws is not None:
+            check.ws.close()
 
 
 def exit_status(outcome: CheckOutcome, *, strict: bool = False) -> int:
@@ -67,47 +59,114 @@ def exit_status(outcome: CheckOutcome, *, strict: bool = False) -> int:
     return CLEAN
 
 
-def _check(
-    ws: Workspace, arguments: argparse.Namespace, globs: PathGlobs, deadline: float
-) -> CheckOutcome:
-    severities = _severities_up_to(arguments.severity) if arguments.severity else None
-    since = arguments.new_since
-    compare = _comparison(since, ws) if since else None
-    selected = select_files(
-        arguments.paths,
-        ws.config,
-        globs.leaves_out,
-        is_over=lambda: time.monotonic() >= deadline,
-    )
-    with progress_bar(ws, selected.files):
-        left = max(0.0, deadline - time.monotonic())
-        found = ws.check_all(selected.files, severities=severities, timeout=left)
-    reports, skipped, failed = sort_reports(found)
-    uncompared: dict[Path, str] = {}
-    if compare is not None:
-        compared = compare(ws, reports, deadline)
-        reports, uncompared = compared.reports, compared.uncompared
-    hint = import_hint(reports)
-    return CheckOutcome(
-        base=work_tree(str(ws.root)),
-        reports=reports,
-        skipped=skipped,
-        failed={**selected.unreadable, **failed},
-        missing=selected.missing,
-        named=selected.named,
-        revision=since or "",
-        uncompared=uncompared,
-        hints=(hint,) if hint else (),
-    )
+class _Check:
+    """The check of one command. It is cut short if its time is over."""
 
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._arguments = arguments
+        self.limit = TimeLimit.after(arguments.began, arguments.timeout)
+        self._globs = PathGlobs(arguments.include, arguments.exclude)
+        self._root: str = arguments.root or workspace_of(arguments.paths)
+        #: The workspace, as soon as it is open.
+        self.ws: Workspace | None = None
+        self._commit: Commit | None = None
+        self._selected: FileSelection | None = None
 
-def _comparison(name: str, ws: Workspace) -> Callable[[Workspace, list[Report], float], Comparison]:
-    """Compares with a revision. One that does not exist is an error before anything is checked."""
-    with safe_imports():
-        from lspkit.cli.check.git_revision import find_revision  # here: rarely needed
-        from lspkit.cli.check.new_findings import compare_with
+    def outcome(self) -> CheckOutcome:
+        """Check the files. If there is no time, or no answer in time, they are unknown."""
+        try:
+            with alarm_at(self.limit.late):
+                ws = self._open()
+                self._selected = self._select(ws)
+            with alarm_at(self.limit.latest):
+                found = self._reports(ws, self._selected.files)
+        except RequestTimeoutError as problem:
+            print_message(f"no file was checked: {problem}")
+            return self._unchecked()
+        except TimeExpired:
+            return self._unchecked()
+        return self._compared(ws, self._selected, *sort_reports(found))
 
-    return functools.partial(compare_with, find_revision(name, str(ws.root)))
+    def _open(self) -> Workspace:
+        """Open the workspace. A revision that does not exist is an error before any check."""
+        if self.limit.is_over:
+            raise TimeExpired
+        with safe_imports():
+            # Here: the alarm is set.
+            from lspkit.cli.open_workspace import open_workspace
+
+        service = uses_service(self._arguments)
+        self.ws = open_workspace(self._root, service=service, deadline=self.limit.deadline)
+        if self._arguments.new_since:
+            with safe_imports():
+                from lspkit.cli.check.git_revision import find_revision  # here: rarely needed
+
+            self._commit = find_revision(self._arguments.new_since, str(self.ws.root))
+        return self.ws
+
+    def _select(self, ws: Workspace | None) -> FileSelection:
+        """The files. Without a workspace there is no time to search in folders."""
+        return select_files(
+            self._arguments.paths,
+            None if ws is None else ws.config,
+            self._globs.leaves_out,
+            is_over=lambda: ws is None or self.limit.is_over,
+        )
+
+    def _reports(self, ws: Workspace, files: list[Path]) -> dict[Path, Report]:
+        with safe_imports():
+            from lspkit.cli.check.progress_bar import progress_bar  # here, as above
+
+        mildest = self._arguments.severity
+        severities = _severities_up_to(mildest) if mildest else None
+        with progress_bar(ws, files):
+            return ws.check_all(files, severities=severities, timeout=self.limit.left)
+
+    def _unchecked(self) -> CheckOutcome:
+        """The outcome if no file was checked."""
+        selected = self._selected or self._select(None)
+        late = RequestTimeoutError(TOO_LATE)
+        reports = [unchecked_report(str(one), late) for one in sorted(selected.files)]
+        return self._as_outcome(selected, reports)
+
+    def _compared(
+        self,
+        ws: Workspace,
+        selected: FileSelection,
+        reports: list[Report],
+        skipped: dict[Path, str],
+        failed: dict[Path, str],
+    ) -> CheckOutcome:
+        """The outcome with what was checked; with a revision, with what is new since."""
+        uncompared: dict[Path, str] = {}
+        if self._commit is not None:
+            with safe_imports():
+                from lspkit.cli.check.new_findings import compare_with  # here: rarely needed
+
+            compared = compare_with(self._commit, ws, reports, self.limit.deadline)
+            reports, uncompared = compared.reports, compared.uncompared
+        return self._as_outcome(selected, reports, skipped, failed, uncompared)
+
+    def _as_outcome(
+        self,
+        selected: FileSelection,
+        reports: list[Report],
+        skipped: dict[Path, str] | None = None,
+        failed: dict[Path, str] | None = None,
+        uncompared: dict[Path, str] | None = None,
+    ) -> CheckOutcome:
+        hint = import_hint(reports)
+        return CheckOutcome(
+            base=work_tree(os.path.realpath(self._root)),
+            reports=reports,
+            skipped=skipped or {},
+            failed={**selected.unreadable, **(failed or {})},
+            missing=selected.missing,
+            named=selected.named,
+            revision=self._arguments.new_since or "",
+            uncompared=uncompared or {},
+            hints=(hint,) if hint else (),
+        )
 
 
 def _severities_up_to(mildest: str) -> list[str]:

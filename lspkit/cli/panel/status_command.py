@@ -10,6 +10,7 @@ from typing import Any
 from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN
+from lspkit.cli.machine.running_services import running_services
 from lspkit.cli.machine.server_rows import choices_for, row_of, scene_of
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import as_json, print_result
@@ -28,7 +29,19 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the state, and return 0."""
     plain = to_plain if arguments.json else None
     root = chosen_root(arguments.root)
+    if arguments.all:
+        return print_services(root, as_data=arguments.json)
     return print_status(root, service=uses_service(arguments), as_data=plain)
+
+
+def print_services(root: str, *, as_data: bool) -> int:
+    """Print all services of the user that run."""
+    found = running_services(root)
+    if as_data:
+        print_result(as_json({"services": [to_plain(one) for one in found]}))
+    else:
+        print_result("\n".join(map(str, found)) or "no service is running")
+    return CLEAN
 
 
 def print_status(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from lspkit.diagnostics.compare import Before, compare_findings
-from lspkit.diagnostics.report import Evidence, Report, verdict_of
+from lspkit.diagnostics.report import Report, unchecked_report, verdict_of
 from lspkit.errors import LspkitError, PathError
 from lspkit.operations import effect_results, effects
 from lspkit.operations.checks.dependent_files import (
@@ -161,16 +161,6 @@ def _whole(path: str, root: str) -> str:
         return absolute_path(path, root)
     except PathError:  # no file can have this name
         return os.path.join(root, path)
-
-
-def unchecked_report(path: str, problem: LspkitError) -> Report:
-    """A report about a file that cannot be checked: it is unknown, with the reason."""
-    server = getattr(problem, "server", "")
-    rule = getattr(problem, "rule", "")
-    evidence = Evidence(
-        server, None, "none", 0.0, reason=problem.message, code=problem.code, rule=rule
-    )
-    return Report(Path(path), verdict_of([], [evidence]), [], [evidence], duration=0.0)
 
 
 @operation("diagnostics", DiagnosticsRequest, dict[Path, list[Diagnostic]])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from lspkit.diagnostics.report import TOO_LATE
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError
-from lspkit.operations.effects import TOO_LATE, DoAll
+from lspkit.operations.effects import DoAll
 from lspkit.operations.request import Request
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together

@@ -27,6 +27,17 @@ start.kernel_age = lambda: 3600.0
 from lspkit.cli import main
 sys.exit(main())
 """
+#: As if the machine were so busy that the import of a module does not end.
+ENDLESS_IMPORT = """
+import sys, threading
+class Endless:
+    def find_spec(self, name, path=None, target=None):
+        if name == "lspkit.cli.open_workspace":
+            threading.Event().wait()
+sys.meta_path.insert(0, Endless())
+from lspkit.cli import main
+sys.exit(main())
+"""
 #: Bytes that a pipe holds, and files whose reports are more.
 PIPE, MANY = 65536, 300
 
@@ -48,8 +59,15 @@ def run_late(
     program: str, bare: CommandLine, project: Path, argv: list[str], *names: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a program that checks these files with ten minutes of time."""
+    return run_check(program, bare, project, argv, "--timeout", "600", *names)
+
+
+def run_check(
+    program: str, bare: CommandLine, project: Path, argv: list[str], *words: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program that checks files."""
     return subprocess.run(
-        [bare.python, "-c", program, "check", "--timeout", "600", *names],
+        [bare.python, "-c", program, "check", *words],
         cwd=project,
         env=variables(bare, project, argv),
         capture_output=True,
@@ -76,6 +94,16 @@ def test_a_program_that_runs_a_command_late_has_all_its_time(bare, tmp_path, scr
     program = AFTER_AN_HOUR.replace("main()", "main(sys.argv[1:])")
     done = run_late(program, bare, project, argv, "m0.scr")
     assert (done.returncode, done.stderr) == (1, "")
+
+
+@slow
+def test_what_does_not_look_at_the_clock_is_ended(bare, tmp_path, scripted):
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    project = project_of(tmp_path, 2)
+    done = run_check(ENDLESS_IMPORT, bare, project, argv, "--timeout", "2", "m0.scr", "m1.scr")
+    assert (done.returncode, done.stderr) == (3, "")
+    late = "unknown m0.scr and 1 more: the timeout expired before this file was checked"
+    assert done.stdout == f"{late}\n2 files: 2 unknown\n"
 
 
 @slow

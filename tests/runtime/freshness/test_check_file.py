@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import lspkit
+from lspkit.diagnostics.report import TOO_LATE
 from lspkit.operations.checks.check import AT_ONCE
-from lspkit.operations.effects import TOO_LATE
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.server_log import told
 from tests.scripted import config_for, workspace
