@@ -76,6 +76,8 @@ class OthersExamined(msgspec.Struct, frozen=True):
     severities: tuple[str, ...] = ("error",)
     #: Seconds.
     duration: float = 0.0
+    #: Whether they can be examined with the text of an edited file before the edit.
+    sees_unsaved: bool = True
 
 
 class Examination(msgspec.Struct, frozen=True):

@@ -112,9 +112,11 @@ def check_after(
 def _unchecked(search: EditSearch) -> OtherFiles:
     """The result if no server has checked the edited files in time: all dependents are left out.
 
-    A server that has not even told what the edit changed says nothing about other files.
+    A server that has never searched, and has not told what the edit changed, says nothing about
+    other files.
     """
-    if not search.lines and not (search.names and search.unsearched):
+    has_searched = bool(search.names) or not search.is_first
+    if not search.lines and not (has_searched and search.unsearched):
         return OtherFiles()
     return OtherFiles(
         "open",

@@ -246,7 +246,7 @@ def compare_others(
     if wanted:
         left = time_left(search.left, found.duration)
         # A text before the edit does not bring back a file that is gone.
-        shown = [path for path in wanted if path not in search.importers]
+        shown = [one for one in wanted if found.sees_unsaved and one not in search.importers]
         for path, state in (yield from old_states(search.old if shown else {}, shown, left)):
             if path in wanted:
                 earlier.setdefault(path, []).append(Before(texts[path], tuple(state.findings)))

@@ -15,6 +15,7 @@ def sync_file(context: Context, effect: SyncFile, call: CallContext) -> None:
     file = context.files.locate(effect.path, may_be_missing=effect.text is not None)
     read = file if effect.text is None else None
     for server in context.pool.servers_for(file.path, call, read)[0]:
+        server.visited.discard(file.uri)  # the caller's own document stays open
         server.channel.tell(file, effect.text)
 
 

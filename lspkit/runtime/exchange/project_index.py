@@ -125,7 +125,8 @@ def _open_changed(context: Context, server: Server, until: float) -> Caveats:
     for path in paths:
         try:
             file = context.files.locate(path)
-            server.channel.sync(file, None)
+            # A text that a caller shows is in the index, too.
+            server.channel.follow_disk(file, opens=True)
         except LspkitError:
             continue  # it was deleted, or may not be shown to the server
         opened.append(file.uri)

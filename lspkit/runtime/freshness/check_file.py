@@ -39,6 +39,8 @@ from lspkit.runtime.server.server import Server
 
 #: How often a check is started: a server may have to be restarted, and its start may fail.
 MOST_TRIES = 3
+#: Why another file is unknown.
+NO_TIME = "no time was left to check it"
 
 
 def check_file(
@@ -143,6 +145,8 @@ def _examine_by_all(
         whole.others.coverage = "workspace"
         for one in whole.examined:
             whole.others.missed(one)
+    for server in servers:
+        server.visited.discard(file.uri)  # the caller's own document stays open
     jobs = [_examine_one(context, one, file, effect, call) for one in servers]
     for found in (yield from together(jobs, call)):
         if isinstance(found, Exception):
@@ -275,6 +279,10 @@ def _ask_again(
 def _examine_other(
     context: Context, server: Server, file: File, call: CallContext, own: str
 ) -> Steps[list[Examined]]:
+    if call.is_over:
+        # Nothing is sent: the next caller would wait for work whose result nobody reads.
+        late = errors.RequestTimeoutError(NO_TIME, server=server.id)
+        return [_with_memories(_failed(late, time.monotonic()), server, file.uri)]
     found = yield from _examine_one(context, server, file, Examine(file.path, None), call, own)
     return found.examined
 

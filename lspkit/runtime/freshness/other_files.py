@@ -1,51 +1,56 @@
 """Checks of the other files that a server knows, after a change: which files, and how.
 
 Used by `check(scope="project")` and by the hooks. A server with workspace diagnostics is asked for
-those. For any other server, the files are checked one by one that the caller names, that the server
-has findings about, and that it has open. A closed file is opened for that, since a server may give
-an empty answer about a closed file.
+those. For any other server, the files are checked that refer to the change; then, in the time that
+is left, those that the caller names, that the server has findings about, and that it has open. A
+closed file is opened for that, since a server may give an empty answer about a closed file.
 
 Known findings are never contradicted: a file with findings that is not checked is unknown.
 """
 
 from __future__ import annotations
 
+import collections
+import os
 import time
 from collections.abc import Callable
 
 import msgspec
 
 from lspkit.diagnostics.store import StoredReport
-from lspkit.errors import CancelledError, LspkitError
-from lspkit.msgspec_types import prepare_struct
+from lspkit.errors import LspkitError
+from lspkit.operations.checks.findings import severity_from_number
 from lspkit.operations.effect_results import Elsewhere, Examined, OthersExamined
 from lspkit.operations.effects import OtherScope
-from lspkit.operations.reply_parsing import OWN_FAULTS
-from lspkit.protocol.methods import PULL_DIAGNOSTICS, PULL_WORKSPACE
-from lspkit.protocol.open_documents import View
-from lspkit.protocol.text import Text
-from lspkit.protocol.uris import normalize_uri, path_to_uri, uri_to_path
-from lspkit.protocol.wire.raw_items import read_raw_items
-from lspkit.protocol.wire.results import read_diagnostics, read_report
+from lspkit.protocol.uris import path_to_uri, uri_to_path
+from lspkit.protocol.wire.results import read_diagnostics
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps
-from lspkit.runtime.exchange.ask_server import request_deadline, request_server
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.unsaved_neighbours import beside
+from lspkit.runtime.freshness.visited_documents import (
+    begin_visit,
+    end_visits,
+    unfinished_visits,
+)
+from lspkit.runtime.freshness.workspace_pull import (
+    not_checked,
+    offers_workspace_pull,
+    pull_workspace,
+)
 from lspkit.runtime.server.server import Server
 
 #: How many closed files are opened at most.
 MOST_OPENED = 20
+#: How many files are checked at the same time: a server may check one with each processor.
+AT_A_TIME = 2 * (os.cpu_count() or 1)
 #: Why a file that was left out is unknown.
 LEFT_OUT = "it has findings from before, and was not asked again: there are too many files"
 #: Why a file of another language than the server's is unknown.
 FROM_BEFORE = "it has findings from before the last change, and cannot be asked about such a file"
-#: A result id that no server has given. With one, a server that sends only changes answers at once,
-#: even if there are none; without, it may delay the answer until there are.
-NOT_THE_LAST = "lspkit"
 
 #: Checks a file by one server. The last argument is the document of the call.
 ExamineFile = Callable[[Context, Server, File, CallContext, str], Steps[list[Examined]]]
@@ -56,6 +61,8 @@ class OtherFilesResult(msgspec.Struct):
 
     by_uri: dict[str, list[Examined]] = msgspec.field(default_factory=dict)
     coverage: str = "none"
+    #: Whether a server that has checked them takes the unsaved text of another file into account.
+    sees_unsaved: bool = False
     #: When it began, by the monotonic clock.
     began: float = msgspec.field(default_factory=time.monotonic)
 
@@ -65,6 +72,7 @@ class OtherFilesResult(msgspec.Struct):
             self.by_uri.setdefault(uri, []).extend(examined)
         if other.coverage == "open":
             self.coverage = "open"
+        self.sees_unsaved = self.sees_unsaved or other.sees_unsaved
 
     def missed(self, examined: Examined) -> None:
         """A server has not checked any file."""
@@ -73,7 +81,8 @@ class OtherFilesResult(msgspec.Struct):
     def told(self, severities: tuple[str, ...]) -> OthersExamined:
         """The result of the effect."""
         found = tuple(Elsewhere(uri, tuple(self.by_uri[uri])) for uri in sorted(self.by_uri))
-        return OthersExamined(found, self.coverage, severities, time.monotonic() - self.began)
+        took = time.monotonic() - self.began
+        return OthersExamined(found, self.coverage, severities, took, self.sees_unsaved)
 
 
 def check_other_files(
@@ -91,26 +100,30 @@ def check_other_files(
     """
     about = {path_to_uri(path) for path in paths}
     call = call.part(scope.seconds)
+    sees_unsaved = server.choice.definition.documents.unsaved != "never"
     if offers_workspace_pull(server):
         others = yield from _examine_whole(context, server, paths[0], about, call, own)
+        others.sees_unsaved = sees_unsaved
         if scope.only:
-            named = set(_named(server, scope))
+            named = {*_dependents(server, scope), *_known(server, scope)}
             others.by_uri = {uri: one for uri, one in others.by_uri.items() if uri in named}
         return others
-    others, seen = OtherFilesResult(coverage="open"), set(about)
+    others, seen = OtherFilesResult(coverage="open", sees_unsaved=sees_unsaved), set(about)
     room = MOST_OPENED + len(scope.dependents) if scope.most is None else scope.most
-    while True:
-        batch, room = _next_batch(context, server, scope, seen, room)
-        if not batch:
-            break
-        seen.update(batch)
-        jobs = [_examine_one(context, server, uri, own, call, examine_file) for uri in batch]
-        for uri, result in zip(batch, (yield from together(jobs, call)), strict=True):
-            if isinstance(result, Exception):
-                raise result
-            if result:
-                others.by_uri[uri] = result
-        # The check of one file may produce findings about another.
+    try:
+        for listed in (_dependents, _known):
+            while True:
+                batch, room = _next_batch(context, server, listed(server, scope), scope, seen, room)
+                if not batch:
+                    break
+                seen.update(batch)
+                jobs = _jobs(context, server, batch, own, call, examine_file, others.by_uri)
+                for failed in (yield from together(jobs, call)):
+                    if isinstance(failed, Exception):
+                        raise failed
+                # The check of one file may produce findings about another.
+    finally:
+        _end_visits(context, server, others.by_uri)
     if not scope.only:
         others.by_uri |= _not_examined(context, server, seen)
     return others
@@ -121,7 +134,7 @@ def _examine_whole(
 ) -> Steps[OtherFilesResult]:
     others = OtherFilesResult(coverage="workspace")
     if unseen := beside(server, "", context.files, context.pool, own).unseen:
-        others.missed(_unknown(server, unseen))
+        others.missed(not_checked(server, unseen))
         return others
     found = yield from pull_workspace(context, server, path_to_uri(path), call)
     others.by_uri = {uri: [one] for uri, one in found.items() if uri not in about}
@@ -129,14 +142,15 @@ def _examine_whole(
 
 
 def _next_batch(
-    context: Context, server: Server, scope: OtherScope, seen: set[str], room: int
+    context: Context,
+    server: Server,
+    wanted: list[str],
+    scope: OtherScope,
+    seen: set[str],
+    room: int,
 ) -> tuple[list[str], int]:
     """The files to check next, by URI, and how many more may be opened after them."""
-    with server.channel.lock:
-        opened = dict.fromkeys(one.key.uri for one in server.channel.documents)
-    wanted = _named(server, scope)
-    if not scope.only:
-        wanted += [*worst_first(server.record.known()), *reversed(opened)]
+    opened = _open_documents(server)
     batch: list[str] = []
     for uri in dict.fromkeys(wanted):
         if uri in seen or not (uri in opened or _is_for(context, server, uri)):
@@ -149,11 +163,24 @@ def _next_batch(
     return batch, room
 
 
-def _named(server: Server, scope: OtherScope) -> list[str]:
-    """The files that the caller names, by URI."""
+def _open_documents(server: Server) -> dict[str, None]:
+    with server.channel.lock:
+        return dict.fromkeys(one.key.uri for one in server.channel.documents)
+
+
+def _dependents(server: Server, scope: OtherScope) -> list[str]:
+    """The files that refer to what has changed, by URI: they are checked before all others."""
     checks_alone = server.choice.definition.role == "lint"
-    dependents = () if checks_alone else scope.dependents
-    return [path_to_uri(path) for path in (*dependents, *scope.first)]
+    return [] if checks_alone else [path_to_uri(path) for path in scope.dependents]
+
+
+def _known(server: Server, scope: OtherScope) -> list[str]:
+    """The other files that the caller names or the server knows, by URI."""
+    named = [path_to_uri(path) for path in scope.first]
+    if scope.only:
+        return named
+    unfinished, found = unfinished_visits(server), worst_first(server.record.known())
+    return [*named, *unfinished, *found, *reversed(_open_documents(server))]
 
 
 def _is_for(context: Context, server: Server, uri: str) -> bool:
@@ -161,6 +188,53 @@ def _is_for(context: Context, server: Server, uri: str) -> bool:
     path = uri_to_path(uri)
     key = (server.id, server.root)
     return path is not None and key in context.pool.expected(path)
+
+
+def _jobs(
+    context: Context,
+    server: Server,
+    batch: list[str],
+    own: str,
+    call: CallContext,
+    examine_file: ExamineFile,
+    found: dict[str, list[Examined]],
+) -> list[Steps[None]]:
+    """The checks of files, in order, some at a time: the first ones are finished in time."""
+    left = collections.deque(batch)
+
+    def check_next() -> Steps[None]:
+        while left:
+            uri = left.popleft()
+            result = yield from _examine_one(context, server, uri, own, call, examine_file)
+            if result:
+                found[uri] = result
+
+    at_a_time = len(batch) if _is_proven_by_silence(server) else AT_A_TIME
+    return [check_next() for _ in range(min(at_a_time, len(batch)))]
+
+
+def _is_proven_by_silence(server: Server) -> bool:
+    """Whether a check waits most of the time: then all files wait at the same time."""
+    rules = server.choice.definition.proofs
+    return server.channel.observations.versionless or any(one.how == "quiet" for one in rules)
+
+
+def _end_visits(context: Context, server: Server, found: dict[str, list[Examined]]) -> None:
+    """Say which files were checked, which were not in time, and which have errors."""
+    counted = context.pool.config.diagnostics.include_severities
+    broken = {uri for uri in found if _has_findings(server.record.remembered(uri), counted)}
+    late = [uri for uri, each in found.items() if any(one.timed_out for one in each)]
+    done = [uri for uri, each in found.items() if all(one.how != "none" for one in each)]
+    end_visits(server, done, late, broken)
+
+
+def _has_findings(reports: list[StoredReport], severities: tuple[str, ...]) -> bool:
+    """Whether the last reports about a file have findings of these severities."""
+    return any(
+        severity_from_number(one.severity).value in severities
+        for said in reports
+        for one in read_diagnostics(said.items).items
+    )
 
 
 def _examine_one(
@@ -174,10 +248,12 @@ def _examine_one(
     file = context.files.again(uri, since=call.began)
     if file is None or file.stamp is None:
         return []
+    if not call.is_over:
+        begin_visit(server, uri)
     try:
         results = yield from examine_file(context, server, file, call, own)
     except LspkitError as problem:  # it is no text any more
-        results = [_unknown(server, problem.message)]
+        results = [not_checked(server, problem.message)]
     return [one for one in results if one.how != "not applicable"]
 
 
@@ -190,17 +266,13 @@ def _not_examined(context: Context, server: Server, seen: set[str]) -> dict[str,
         if file is None or file.stamp is None:
             continue
         if _is_for(context, server, said.uri):
-            one = _unknown(server, LEFT_OUT)
+            one = not_checked(server, LEFT_OUT)
         elif said.at < changed:
-            one = _unknown(server, FROM_BEFORE)
+            one = not_checked(server, FROM_BEFORE)
         else:
             one = Examined(server.id, nowhere(server), (said.items,), "quiet", 0.0)
         left.setdefault(said.uri, []).append(one)
     return left
-
-
-def _unknown(server: Server, reason: str, took: float = 0.0) -> Examined:
-    return Examined(server.id, None, (), "none", took, False, reason)
 
 
 def worst_first(known: list[StoredReport]) -> list[str]:
@@ -212,85 +284,3 @@ def worst_first(known: list[StoredReport]) -> list[str]:
         ranks = [one.severity or 1 for one in read_diagnostics(said.items).items]
         worst[said.uri] = min(*ranks, worst.get(said.uri, 9), 9)
     return sorted(worst, key=lambda uri: worst[uri])
-
-
-# Findings about a whole project, from servers that send them in one answer
-
-
-@prepare_struct
-class _Entry(msgspec.Struct, frozen=True):
-    uri: str
-    version: int | None = None
-
-
-@prepare_struct
-class _Answer(msgspec.Struct, frozen=True):
-    items: msgspec.Raw = msgspec.Raw(b"[]")
-
-
-def offers_workspace_pull(server: Server) -> bool:
-    """Whether the server offers it, statically or by a registration."""
-    if not server.choice.definition.caveats.workspace_pull:
-        return False
-    capabilities = server.channel.session.capabilities
-    offers = [
-        capabilities.static.get("diagnosticProvider"),
-        *capabilities.options(PULL_DIAGNOSTICS),
-    ]
-    return any(isinstance(one, dict) and one.get("workspaceDiagnostics") for one in offers)
-
-
-def pull_workspace(
-    context: Context, server: Server, uri: str, call: CallContext
-) -> Steps[dict[str, Examined]]:
-    """The findings of all files that it reports on; `uri` is one of its own.
-
-    It may send them in parts. If it does not finish, the parts so far are used.
-    """
-    began = time.monotonic()
-    until = request_deadline(context, server, call)
-    progress = server.channel.session.progress
-    with server.channel.lock:
-        token = progress.expect_parts()
-    answers: list[bytes] = []
-    failed: dict[str, Examined] = {}
-    try:
-        known = [{"uri": uri, "value": NOT_THE_LAST}]
-        params = {"previousResultIds": known, "partialResultToken": token}
-        reply = yield from request_server(context, server, PULL_WORKSPACE, params, until)
-        answers.append(reply.result)
-    except (*OWN_FAULTS, CancelledError) as problem:
-        took = time.monotonic() - began
-        failed[""] = _unknown(server, problem.message, took)
-    finally:
-        with server.channel.lock:
-            answers[:0] = progress.parts_of(token)
-    took = time.monotonic() - began
-    found: dict[str, Examined] = {}
-    for one in answers:
-        found |= _read(server, one, took)
-    return found | failed
-
-
-def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
-    found: dict[str, Examined] = {}
-    try:
-        pieces = read_raw_items(bytes(msgspec.json.decode(raw, type=_Answer).items))
-        for piece in pieces.items:
-            entry = msgspec.json.decode(piece, type=_Entry)
-            report = read_report(piece)
-            if report is None:
-                return _nonsense(server, took)
-            if report.kind != "full":
-                continue
-            uri = normalize_uri(entry.uri)
-            view = View(uri, Text(""), entry.version or 0, server.channel.session.encoding)
-            found[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return _nonsense(server, took)
-    return found if not pieces.dropped else _nonsense(server, took)
-
-
-def _nonsense(server: Server, took: float) -> dict[str, Examined]:
-    reason = f"it answered {PULL_WORKSPACE} with something that is not a report"
-    return {"": _unknown(server, reason, took)}

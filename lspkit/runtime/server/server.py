@@ -84,6 +84,9 @@ class Server:
         self.record = DiagnosticsRecord(
             self.channel, choice, files.boundary.root, self.announce.diagnostics
         )
+        #: Documents that only checks of other files have opened, and files whose last such check
+        #: has not ended, oldest first. Guarded by the lock of the channel.
+        self.visited, self.unfinished = set[str](), dict[str, None]()
         #: Whether it knows its whole project. Guarded by the lock of the channel.
         self.index = IndexState(choice.definition.index)
         #: Whether it has ever sent an answer or a finding.

@@ -1,0 +1,111 @@
+"""Findings about a whole project, from servers that send them in one answer."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+
+from lspkit.errors import CancelledError
+from lspkit.msgspec_types import prepare_struct
+from lspkit.operations.effect_results import Examined
+from lspkit.operations.reply_parsing import OWN_FAULTS
+from lspkit.protocol.methods import PULL_DIAGNOSTICS, PULL_WORKSPACE
+from lspkit.protocol.open_documents import View
+from lspkit.protocol.text import Text
+from lspkit.protocol.uris import normalize_uri
+from lspkit.protocol.wire.raw_items import read_raw_items
+from lspkit.protocol.wire.results import read_report
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.exchange.ask_server import request_deadline, request_server
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.server.server import Server
+
+#: A result id that no server has given. With one, a server that sends only changes answers at once,
+#: even if there are none; without, it may delay the answer until there are.
+NOT_THE_LAST = "lspkit"
+
+
+@prepare_struct
+class _Entry(msgspec.Struct, frozen=True):
+    uri: str
+    version: int | None = None
+
+
+@prepare_struct
+class _Answer(msgspec.Struct, frozen=True):
+    items: msgspec.Raw = msgspec.Raw(b"[]")
+
+
+def offers_workspace_pull(server: Server) -> bool:
+    """Whether the server offers it, statically or by a registration."""
+    if not server.choice.definition.caveats.workspace_pull:
+        return False
+    capabilities = server.channel.session.capabilities
+    offers = [
+        capabilities.static.get("diagnosticProvider"),
+        *capabilities.options(PULL_DIAGNOSTICS),
+    ]
+    return any(isinstance(one, dict) and one.get("workspaceDiagnostics") for one in offers)
+
+
+def pull_workspace(
+    context: Context, server: Server, uri: str, call: CallContext
+) -> Steps[dict[str, Examined]]:
+    """The findings of all files that it reports on; `uri` is one of its own.
+
+    It may send them in parts. If it does not finish, the parts so far are used.
+    """
+    began = time.monotonic()
+    until = request_deadline(context, server, call)
+    progress = server.channel.session.progress
+    with server.channel.lock:
+        token = progress.expect_parts()
+    answers: list[bytes] = []
+    failed: dict[str, Examined] = {}
+    try:
+        known = [{"uri": uri, "value": NOT_THE_LAST}]
+        params = {"previousResultIds": known, "partialResultToken": token}
+        reply = yield from request_server(context, server, PULL_WORKSPACE, params, until)
+        answers.append(reply.result)
+    except (*OWN_FAULTS, CancelledError) as problem:
+        took = time.monotonic() - began
+        failed[""] = not_checked(server, problem.message, took)
+    finally:
+        with server.channel.lock:
+            answers[:0] = progress.parts_of(token)
+    took = time.monotonic() - began
+    found: dict[str, Examined] = {}
+    for one in answers:
+        found |= _read(server, one, took)
+    return found | failed
+
+
+def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
+    found: dict[str, Examined] = {}
+    try:
+        pieces = read_raw_items(bytes(msgspec.json.decode(raw, type=_Answer).items))
+        for piece in pieces.items:
+            entry = msgspec.json.decode(piece, type=_Entry)
+            report = read_report(piece)
+            if report is None:
+                return _nonsense(server, took)
+            if report.kind != "full":
+                continue
+            uri = normalize_uri(entry.uri)
+            view = View(uri, Text(""), entry.version or 0, server.channel.session.encoding)
+            found[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return _nonsense(server, took)
+    return found if not pieces.dropped else _nonsense(server, took)
+
+
+def _nonsense(server: Server, took: float) -> dict[str, Examined]:
+    reason = f"it answered {PULL_WORKSPACE} with something that is not a report"
+    return {"": not_checked(server, reason, took)}
+
+
+def not_checked(server: Server, reason: str, took: float = 0.0) -> Examined:
+    """The result of a server that has not checked a file, and why."""
+    return Examined(server.id, None, (), "none", took, False, reason)
