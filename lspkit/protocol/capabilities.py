@@ -137,7 +137,11 @@ class Registration(msgspec.Struct, frozen=True):
 
 
 class Capabilities:
-    """A server's capabilities, static and dynamic. Owned by its session."""
+    """A server's capabilities, static and dynamic. Owned by its session.
+
+    The reader of the server changes them while other threads ask. So after each change answers are
+    kept in a new table: one that was found before it is not kept.
+    """
 
     def __init__(self, static: dict[str, Any] | None = None) -> None:
         #: As the server sent them with its answer to `initialize`.
@@ -149,7 +153,7 @@ class Capabilities:
     def learn(self, static: dict[str, Any]) -> None:
         """Store the capabilities from the answer to `initialize`."""
         self.static = static
-        self._known.clear()
+        self._known = {}
 
     def register(self, registration: Registration) -> bool:
         """Add a registration, or replace the one with the same id. False if there are too many."""
@@ -157,22 +161,23 @@ class Capabilities:
         if is_new and len(self.registrations) >= MOST_REGISTRATIONS:
             return False
         self.registrations[registration.id] = registration
-        self._known.clear()
+        self._known = {}
         return True
 
     def unregister(self, id: str) -> Registration | None:
         """Remove a registration, and return it, None if there is none."""
-        self._known.clear()
-        return self.registrations.pop(id, None)
+        removed = self.registrations.pop(id, None)
+        self._known = {}
+        return removed
 
     def supports(self, method: str, document: DocumentKey | None = None) -> bool:
         """Whether the server supports `method`, for the document if one is given."""
-        question = (method, document)
-        known = self._known.get(question)
+        question, answers = (method, document), self._known
+        known = answers.get(question)
         if known is None:
-            if len(self._known) > 4096:  # a bounded cache
-                self._known.clear()
-            known = self._known[question] = self._supports(method, document)
+            if len(answers) > 4096:  # a bounded cache
+                answers.clear()
+            known = answers[question] = self._supports(method, document)
         return known
 
     def _supports(self, method: str, document: DocumentKey | None) -> bool:
@@ -199,7 +204,7 @@ class Capabilities:
         """Options of the dynamic registrations of `method` that apply to this document."""
         return [
             registration.options
-            for registration in self.registrations.values()
+            for registration in list(self.registrations.values())
             if registration.method == method
             and (
                 document is None

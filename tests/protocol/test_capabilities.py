@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,6 +23,37 @@ HOVER = "textDocument/hover"
 
 def with_hover(selector: object) -> dict[str, Any]:
     return {"hoverProvider": {"documentSelector": selector}}
+
+
+class _Meanwhile(dict[str, Any]):
+    """Options of a registration; when they are read, another thread registers something."""
+
+    def __init__(self, register: Callable[[], object]) -> None:
+        super().__init__()
+        self._register = register
+
+    def get(self, key: str, default: object = None) -> object:
+        self._register()
+        return super().get(key, default)
+
+
+class TestChangesMeanwhile:
+    def test_a_registration_during_a_question_is_no_error_and_is_seen_afterwards(self) -> None:
+        known = Capabilities()
+        late = Registration("late", HOVER, {})
+        options = _Meanwhile(lambda: known.register(late))
+        known.register(Registration("first", HOVER, options))
+        assert known.options(HOVER, PYTHON) == [options]
+        assert known.options(HOVER, PYTHON) == [options, {}]
+
+    def test_an_answer_from_before_a_registration_is_not_kept(self) -> None:
+        known = Capabilities()
+        late = Registration("late", HOVER, {})
+        options = _Meanwhile(lambda: known.register(late))
+        options["documentSelector"] = [{"language": "c"}]
+        known.register(Registration("first", HOVER, options))
+        assert not known.supports(HOVER, PYTHON)
+        assert known.supports(HOVER, PYTHON)
 
 
 class TestStatic:

@@ -209,10 +209,10 @@ class Connection:
         """End the threads, then the process tree and the descriptors. True if nothing is left."""
         with self.lock:  # from now on no caller uses the pipe
             self._closing = True
+            self._queue.append(None)
+            if self._something.locked():
+                self._something.release()
         close_all(self._far_end)
-        self._queue.append(None)
-        if self._something.locked():
-            self._something.release()
         deadline = time.monotonic() + timeout
         ended = joined(self._threads, timeout)
         self._output.shut()

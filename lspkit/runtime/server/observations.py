@@ -92,7 +92,7 @@ class Observations:
     def stopped(self, rule: ProofRule, now: float) -> bool:
         """Record that work is stopped; False if none is running, or a caller waits for it."""
         asked = at_work_since(rule, list(self._work))
-        if asked is None or any(since <= asked for since in self.wanted.values()):
+        if asked is None or any(since <= asked for since in list(self.wanted.values())):
             return False
         self._work.append(freshness_events.Stopped(token=rule.token, at=now))
         return True
