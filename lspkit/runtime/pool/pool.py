@@ -70,6 +70,7 @@ class Pool:
     ) -> None:
         self._choices = ServerChoices(config, permits, files, environ, clock)
         # Its imports on first use happen now, while descriptors are available.
+        #: Which servers files have. Changed by the pool only.
         self.assignments = AssignmentCache(config, environ)
         self._files, self._workers = files, workers
         #: Servers that have left their slot, and perhaps still run.
