@@ -92,11 +92,9 @@ class Overlays:
     def __init__(self) -> None:
         #: Guards the two fields below. Readers do not need it: a list is replaced as a whole.
         self._lock = threading.Lock()
-        self._shown: dict[str, list[Content]] = {}
+        #: Real path: its overlays.
+        self.shown: dict[str, list[Content]] = {}
         self._last = 0
-
-    def __bool__(self) -> bool:
-        return bool(self._shown)
 
     def begin(self, texts: dict[str, str]) -> int:
         """Add overlays; returns the number that `end` takes."""
@@ -104,31 +102,31 @@ class Overlays:
             self._last += 1
             for path, text in texts.items():
                 shown = Content(Text(text), Unsaved(self._last))
-                self._shown[path] = [*self._shown.get(path, ()), shown]
+                self.shown[path] = [*self.shown.get(path, ()), shown]
             return self._last
 
     def end(self, number: int) -> list[str]:
         """Remove overlays; returns their paths."""
         ended: list[str] = []
         with self._lock:
-            for path, contents in list(self._shown.items()):
+            for path, contents in list(self.shown.items()):
                 left = [one for one in contents if one.stamp != Unsaved(number)]
                 if len(left) == len(contents):
                     continue
                 ended.append(path)
                 if left:
-                    self._shown[path] = left
+                    self.shown[path] = left
                 else:
-                    del self._shown[path]
+                    del self.shown[path]
         return ended
 
     def paths(self) -> list[str]:
         """The files that have an overlay."""
-        return list(self._shown)
+        return list(self.shown)
 
     def get(self, path: str) -> Content | None:
         """The overlay of a file."""
-        contents = self._shown.get(path)
+        contents = self.shown.get(path)
         return contents[-1] if contents else None
 
 
@@ -148,8 +146,8 @@ class Files:
         self._kept = 0
         #: URI from a server: path, and the path to read its text from, if that is allowed.
         self._places: dict[str, tuple[Path | None, str | None]] = {}
-        #: Files of libraries, by their paths as named and by their real paths.
-        self._libraries: dict[str, LibraryFile] = {}
+        #: Files of libraries, by their paths as named and by their real paths. Read without lock.
+        self.libraries: dict[str, LibraryFile] = {}
 
     def confine(self, boundary: Boundary) -> None:
         """Use another boundary from now on, also for files that are located already."""
@@ -157,24 +155,24 @@ class Files:
             self.boundary = boundary
             self._located.clear()
             self._places.clear()
-            self._libraries.clear()
+            self.libraries.clear()
 
     def note_library(self, path: str, library: LibraryFile) -> None:
         """Note a file of a library; the oldest is forgotten if there are too many."""
         with self._lock:
-            self._libraries[path] = library
-            if len(self._libraries) > MOST_LIBRARY_FILES:
-                del self._libraries[next(iter(self._libraries))]
+            self.libraries[path] = library
+            if len(self.libraries) > MOST_LIBRARY_FILES:
+                del self.libraries[next(iter(self.libraries))]
 
     def library(self, path: str) -> LibraryFile | None:
         """The file of a library at a path; None if no server has named it."""
-        return self._libraries.get(path)
+        return self.libraries.get(path)
 
     def locate(
         self, given: str, *, may_be_missing: bool = False, since: float = float("inf")
     ) -> File:
         """The file at a path that a caller gave. Raises `PathError`."""
-        if self.overlays:
+        if self.overlays.shown:
             file = self._locate(given, may_be_missing=True, since=since)
             shown = self.overlays.get(file.path)
             if shown is not None:
@@ -327,12 +325,9 @@ def _leads_to(path: str) -> tuple[str, os.stat_result] | None:
     try:
         if not _O_PATH:
             return os.path.realpath(path), os.stat(path)
-        descriptor = open_descriptor(path, _O_PATH | os.O_CLOEXEC)
-        try:
-            number = descriptor.fileno()
-            return os.readlink(f"/proc/self/fd/{number}"), os.fstat(number)
-        finally:
-            descriptor.close()
+        descriptor = open_descriptor(path, _O_PATH | os.O_CLOEXEC)  # closed on return
+        number = descriptor.fileno()
+        return os.readlink(f"/proc/self/fd/{number}"), os.fstat(number)
     except (OSError, ValueError):
         return None
 

@@ -73,3 +73,25 @@ def test_the_repositories_of_a_file_are_told_from_the_inside(tree: Path) -> None
     file = str(tree / "clone" / "inner" / "a.x")
     assert nested_repositories(file, str(tree)) == [str(tree / "clone/inner"), str(tree / "clone")]
     assert nested_repositories(file, str(tree / "clone" / "inner")) == []
+
+
+def test_a_repository_counts_as_soon_as_it_is_there(tree: Path) -> None:
+    file, plain = str(tree / "plain" / "a.x"), tree / "plain"
+    assert nested_repositories(file, str(tree)) == []
+    (plain / ".git").mkdir()
+    assert nested_repositories(file, str(tree)) == [str(plain)]
+
+
+def test_the_repository_of_the_root_is_none_of_these(tree: Path) -> None:
+    for file in ("a.x", "/a.x", "plain/a.x", "/plain//a.x"):
+        assert nested_repositories(f"{tree}/{file}", str(tree)) == []
+
+
+def test_below_the_root_of_the_file_system_all_are_found(tree: Path) -> None:
+    found = nested_repositories(str(tree / "clone" / "a.x"), "/")
+    assert found[:2] == [str(tree / "clone"), str(tree)]
+
+
+def test_for_a_file_beside_the_root_what_holds_both_does_not_count(tree: Path) -> None:
+    root, beside = str(tree / "clone" / "in"), str(tree / "clone" / "inner" / "a.x")
+    assert nested_repositories(beside, root) == [str(tree / "clone" / "inner")]

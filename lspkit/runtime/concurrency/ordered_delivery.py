@@ -25,20 +25,17 @@ class Delivery(Generic[T]):
 
     def __init__(self, receive: Callable[[T], None]) -> None:
         self._receive = receive
-        #: Appending and removing are atomic; an item is removed when it has been received.
-        self._queue: collections.deque[T] = collections.deque()
+        #: Items that are not delivered yet; one is removed when it has been received. Appending and
+        #: removing are atomic.
+        self.queue: collections.deque[T] = collections.deque()
         #: Held by the thread that delivers.
         self._lock = threading.Lock()
         #: The id of that thread, 0 for none.
         self.by = 0
 
-    def __bool__(self) -> bool:
-        """Whether an item is not delivered yet."""
-        return bool(self._queue)
-
     def put(self, one: T) -> None:
         """Queue an item. Does not wait."""
-        self._queue.append(one)
+        self.queue.append(one)
 
     def deliver(self, until: float = math.inf) -> bool:
         """Return when all queued items are delivered; False if that takes longer.
@@ -47,7 +44,7 @@ class Delivery(Generic[T]):
         """
         if self.by == threading.get_ident():
             return True
-        while self._queue:
+        while self.queue:
             # Acquire and append happen within one call of C code: no interrupt comes between them.
             held: list[bool] = []
             try:
@@ -55,16 +52,16 @@ class Delivery(Generic[T]):
                 if not held[0]:
                     return False
                 self.by = threading.get_ident()
-                while self._queue:
-                    self._hand_over(self._queue[0])
-                    self._queue.popleft()
+                while self.queue:
+                    self._hand_over(self.queue[0])
+                    self.queue.popleft()
                     if time.monotonic() >= until:
                         break
             finally:
                 if held and held[0]:
                     self.by = 0
                     self._lock.release()
-            if self._queue and time.monotonic() >= until:
+            if self.queue and time.monotonic() >= until:
                 return False
         return True
 
@@ -78,7 +75,7 @@ class Delivery(Generic[T]):
     def drop_after_fork(self) -> None:
         """In a forked child: no thread delivers, and nothing is queued."""
         self._lock, self.by = threading.Lock(), 0
-        self._queue.clear()
+        self.queue.clear()
 
 
 def is_free(lock: threading.Lock, until: float) -> bool:

@@ -35,11 +35,11 @@ def servers_of(
     """The servers of a file after the changes on disk from before the call, and failures."""
     if is_library(context, file):
         return servers_of_library(context, file, call)
-    before, read = context.pool.turnover, file if text is None else None
+    before, read = context.pool.assignments.turnover, file if text is None else None
     found = context.pool.servers_for(file.path, call, read)
     yield from catch_up_with_disk(context, call)
     deliver_events(context, found[0], call)
-    if context.pool.turnover == before:
+    if context.pool.assignments.turnover == before:
         return found
     return context.pool.servers_for(file.path, call, read)
 

@@ -77,7 +77,7 @@ def locate_to_read(context: Context, path: str, since: float = float("inf")) -> 
 
 def is_library(context: Context, file: File) -> bool:
     """Whether a file is of a library, and not of the workspace."""
-    return context.files.place(file.uri)[1] is None and context.files.library(file.path) is not None
+    return file.path in context.files.libraries and context.files.place(file.uri)[1] is None
 
 
 def servers_of_library(

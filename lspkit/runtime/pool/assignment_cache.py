@@ -26,15 +26,18 @@ class Assignment(msgspec.Struct, frozen=True):
 
     def holds(self, now: float, environ: Mapping[str, str] = os.environ) -> bool:
         """Whether it is still valid."""
-        return (
-            now < self.until
-            and all(one.usable for one in self.servers)
-            and (not self.failures or environ.get("PATH", "") == self.path_variable)
-        )
+        for one in self.servers:
+            if not one.usable:
+                return False
+        is_current = not self.failures or environ.get("PATH", "") == self.path_variable
+        return is_current and now < self.until
 
     def admits(self, path: str) -> bool:
         """Whether it is also valid for this file of the same kind."""
-        return all(one.channel.admits(path) for one in self.servers)
+        for one in self.servers:  # noqa: SIM110 (quicker than a generator, before every request)
+            if not one.channel.admits(path):
+                return False
+        return True
 
 
 class AssignmentCache:
@@ -43,18 +46,14 @@ class AssignmentCache:
     def __init__(self, config: Config, environ: Mapping[str, str] = os.environ) -> None:
         self._kinds = Kinds(config)
         self._environ = environ
-        #: By path, and by kind of file.
-        self._known: dict[str | tuple[str, str], Assignment] = {}
+        #: By path, and by kind of file. They may no longer be valid. Readers need no lock.
+        self.known: dict[str | tuple[str, str], Assignment] = {}
         #: How often servers had to be chosen again.
         self.turnover = 0
 
-    def get(self, path: str) -> Assignment | None:
-        """The assignment of a file; it may no longer be valid. Needs no lock."""
-        return self._known.get(path)
-
     def like_another(self, path: str, now: float) -> Assignment | None:
         """A valid assignment of a file of the same kind; it is kept for this file, too."""
-        known = self._known.get(self._kinds.kind_of(path))
+        known = self.known.get(self._kinds.kind_of(path))
         if known is None or not known.holds(now, self._environ):
             return None
         self._remember(path, known)
@@ -64,18 +63,18 @@ class AssignmentCache:
         """Keep an assignment that was found at this turnover, unless that has changed since."""
         if self.turnover == turnover:
             self._remember(path, serving)
-            self._known[self._kinds.kind_of(path)] = serving
+            self.known[self._kinds.kind_of(path)] = serving
 
     def _remember(self, path: str, serving: Assignment) -> None:
-        if len(self._known) > MANY:
-            self._known.clear()
-        self._known[path] = serving
+        if len(self.known) > MANY:
+            self.known.clear()
+        self.known[path] = serving
 
     def choose_again(self, config: Config | None = None) -> None:
         """A server leaves, or an input of the choice has changed, perhaps the configuration:
         assignments that are being found now do not count.
         """
-        self._known.clear()
+        self.known.clear()
         self.turnover += 1
         if config is not None:
             self._kinds = Kinds(config)

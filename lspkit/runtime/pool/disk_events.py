@@ -75,7 +75,7 @@ class DiskEvents:
         self._changelog = Changelog()
         #: Guards the fields below. Nothing is sent and nothing is read while it is held.
         self._lock = threading.Lock()
-        #: Servers whose roots are watched, by identity.
+        #: Servers whose roots are watched, by identity. Replaced as a whole: readers need no lock.
         self._held: dict[int, EventQueue] = {}
         #: Events that they have not registered for, by identity.
         self._unwanted: dict[int, collections.deque[ServerFileEvent]] = {}
@@ -93,8 +93,8 @@ class DiskEvents:
         with self._lock:
             if id(server) in self._held:
                 return
-            self._held[id(server)] = EventQueue(server, self._deliver)
-            self._began = time.monotonic()
+            self._began = time.monotonic()  # before the next line, for readers without the lock
+            self._held = {**self._held, id(server): EventQueue(server, self._deliver)}
             self._outer.mean(server.root)
         server.watched.add(_unasked(server))
         self._changelog.interrupted()
@@ -110,7 +110,7 @@ class DiskEvents:
 
     def registered(self, server: Server) -> None:
         """A server has registered for more, also folders outside its root or excluded ones."""
-        queue = self._holding(server)
+        queue = self._held.get(id(server))
         if queue is None:
             return
         around = self._files.boundary.root
@@ -135,21 +135,13 @@ class DiskEvents:
             queue.mail.put(QueuedEvent(late))
             self._deliver_soon([queue])
 
-    def _holding(self, server: Server) -> EventQueue | None:
-        with self._lock:
-            return self._held.get(id(server))
-
-    def _all(self) -> list[EventQueue]:
-        with self._lock:
-            return list(self._held.values())
-
     def _is_excluded(self, folder: str) -> bool:
         """Whether a folder is skipped: it is excluded, and no glob names it."""
         with self._lock:
             if os.path.dirname(folder) in self._closed:
                 return True
         place, by_name = self._place(folder), is_excluded(folder)
-        servers = [one.server for one in self._all()]
+        servers = [one.server for one in self._held.values()]
         if by_name and any(server.watched.names_folder(folder) for server in servers):
             return False
         if not place.kind or self._is_asked_for(folder, place.top):
@@ -164,7 +156,7 @@ class DiskEvents:
             among = self._asked
         if any(is_inside(asked, top) for asked in among):
             return any(is_inside(folder, asked) for asked in among)
-        return any(one.server.watched.names_folder(top) for one in self._all())
+        return any(one.server.watched.names_folder(top) for one in self._held.values())
 
     def _place(self, path: str) -> PackageFolder:
         return PackageFolder(path, self._files.boundary.root)
@@ -183,7 +175,8 @@ class DiskEvents:
     def end(self, server: Server) -> None:
         """A server has ended."""
         with self._lock:
-            queue = self._held.pop(id(server), None)
+            queue = self._held.get(id(server))
+            self._held = {at: one for at, one in self._held.items() if one is not queue}
             if not self._held:
                 self._outer.clear()
             self._unwanted.pop(id(server), None)
@@ -194,9 +187,7 @@ class DiskEvents:
 
     def reading(self) -> tuple[Waiter, float] | None:
         """The first scan of the files, and how long to wait for it; None if it is over."""
-        with self._lock:
-            until, any_held = self._began + FIRST_LOOK, bool(self._held)
-        if not any_held or time.monotonic() >= until:
+        if not self._held or time.monotonic() >= (until := self._began + FIRST_LOOK):
             return None
         reading = self._watchers.reading()
         return None if reading is None else (reading, until)
@@ -207,19 +198,20 @@ class DiskEvents:
         False if there was not enough time to scan. A server that is busy is told a little later;
         `told` waits for that.
         """
-        queues = self._all()
+        queues = self._held.values()
         if queues and not self._watchers.catch_up(until):
             return False
         for one in queues:
             if one.is_behind:
                 one.mail.put(QueuedEvent([]))
-        self._deliver_soon([one for one in queues if one.mail])
+            if one.mail.queue:
+                self._deliver_soon([one])
         return True
 
     def told(self, server: Server, until: float = math.inf) -> bool:
         """Wait until a server was told of all known changes; False if that takes too long."""
-        queue = self._holding(server)
-        if queue is None or not (queue.mail or queue.is_behind):
+        queue = self._held.get(id(server))
+        if queue is None or not (queue.mail.queue or queue.is_behind):
             return True
         if not queue.deliver(until):
             return False
@@ -241,12 +233,12 @@ class DiskEvents:
     def changed(self, after: int | None) -> ChangedFiles:
         """The files of the servers' languages that have changed since a mark."""
         changed = self._changelog.after(after)
-        return changed if self._all() else msgspec.structs.replace(changed, complete=False)
+        return changed if self._held else msgspec.structs.replace(changed, complete=False)
 
     def changed_by_us(self, events: Iterable[FileEvent]) -> None:
         """lspkit itself has changed these files: told at once, and not again by the watcher."""
         events = list(events)
-        if self._all():
+        if self._held:
             # The watcher may have been faster: then nothing is left to tell.
             untold = {one.path for one in self._watchers.note([event.path for event in events])}
             events = [event for event in events if event.path in untold]
@@ -254,7 +246,7 @@ class DiskEvents:
 
     def announce(self, events: list[FileEvent]) -> None:
         """Tell every server the events that concern it. Also called by the watcher's thread."""
-        queues = self._all()
+        queues = list(self._held.values())
         definitions = [(one.server.choice.definition, one.server.root) for one in queues]
         named = self._queue(queues, events)
         self._changelog.add(
@@ -275,7 +267,7 @@ class DiskEvents:
         temporary files.
         """
         kinds = (REPLACED if os.path.lexists(path) else DELETED for path in paths)
-        queues = self._all()
+        queues = list(self._held.values())
         self._queue(queues, list(map(FileEvent, paths, kinds)), brief=True)
         self._deliver_soon(queues)
 

@@ -80,6 +80,6 @@ class EventQueue:
 
     def deliver(self, until: float) -> bool:
         """Deliver all queued events; False if that is not possible in time."""
-        return not self.mail or (
+        return not self.mail.queue or (
             is_free(self.server.channel.lock, until) and self.mail.deliver(until)
         )

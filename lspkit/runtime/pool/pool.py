@@ -70,7 +70,8 @@ class Pool:
     ) -> None:
         self._choices = ServerChoices(config, permits, files, environ, clock)
         # Its imports on first use happen now, while descriptors are available.
-        self._assignments = AssignmentCache(config, environ)
+        #: Which servers files have. Changed by the pool only.
+        self.assignments = AssignmentCache(config, environ)
         self._files, self._workers = files, workers
         #: Servers that have left their slot, and perhaps still run.
         self.retirement = Retirement()
@@ -124,11 +125,6 @@ class Pool:
 
     # Which servers
 
-    @property
-    def turnover(self) -> int:
-        """How often servers had to be chosen again."""
-        return self._assignments.turnover
-
     def servers_for(
         self, path: str, call: CallContext, file: File | None = None
     ) -> tuple[list[Server], list[LspkitError]]:
@@ -138,24 +134,24 @@ class Pool:
         and, before anything is started, if `file`, which is to be read, is no text.
         """
         now = self._clock()
-        known = self._assignments.get(path)
+        known = self.assignments.known.get(path)
         if known is None or not known.holds(now, self._environ):
             with self._lock:
-                known = self._assignments.like_another(path, now)
+                known = self.assignments.like_another(path, now)
         if known is not None and known.admits(path):
             if not known.servers:
                 raise known.failures[0].copy()
             for one in known.servers:
                 call.use(one.channel)
             # `retire` first drops this assignment, and then looks for users.
-            if self._assignments.get(path) is known:
+            if self.assignments.known.get(path) is known:
                 return known.servers, known.failures
-        variable, turnover = self._environ.get("PATH", ""), self.turnover
+        variable, turnover = self._environ.get("PATH", ""), self.assignments.turnover
         servers, failures = self._start_for(path, call, file)
         if all(isinstance(one, NoServerError | ServerUnavailableError) for one in failures):
             serving = Assignment(now + LOOK_AGAIN, variable, servers, failures)
             with self._lock:
-                self._assignments.keep(path, serving, turnover)
+                self.assignments.keep(path, serving, turnover)
         if not servers:
             raise failures[0]
         return servers, failures
@@ -183,7 +179,7 @@ class Pool:
 
     def expected(self, path: str) -> dict[Key, Server | None]:
         """The servers that a file has or would get, by key. Starts nothing."""
-        known = self._assignments.get(path)
+        known = self.assignments.known.get(path)
         if known is not None and known.holds(self._clock(), self._environ) and known.admits(path):
             return {(one.id, one.root): one for one in known.servers}
         try:
@@ -272,7 +268,7 @@ class Pool:
         )
         # A server that names the source of a library has read it already.
         server.channel.admits = lambda path: (
-            self._files.library(path) is not None or is_reached(path, choice.root, self.permits)
+            path in self._files.libraries or is_reached(path, choice.root, self._choices.permits)
         )
         return server
 
@@ -290,7 +286,7 @@ class Pool:
 
     def _choose_again(self) -> None:
         with self._lock:
-            self._assignments.choose_again()
+            self.assignments.choose_again()
 
     def renew(self, server: Server) -> None:
         """Have a new process replace a server, as soon as one is needed."""
@@ -345,7 +341,7 @@ class Pool:
     def retire(self, server: Server, unless: Callable[[Server], bool] = lambda _: False) -> bool:
         """Remove a server from its slot; the caller stops it."""
         with self._lock:
-            self._assignments.choose_again()
+            self.assignments.choose_again()
             if unless(server):
                 return False
             slot = self._slots.get((server.id, server.root))
@@ -361,7 +357,7 @@ class Pool:
         """Use a new configuration and forget all failures; returns the servers to stop."""
         with self._lock:
             self._choices.reconfigure(config, permits)
-            self._assignments.choose_again(config)
+            self.assignments.choose_again(config)
             for slot in self._slots.values():
                 slot.record = FailureRecord()
             servers = [slot.server for slot in self._slots.values()]

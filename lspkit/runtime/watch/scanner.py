@@ -73,6 +73,20 @@ class Scanner:
         """Whether a comparison is unfinished for lack of time."""
         return bool(self.snapshot.behind or self._hints)
 
+    def is_quiet(self) -> bool:
+        """Read the present hints; whether it is certain that nothing has to be compared.
+
+        That is so before nearly every request.
+        """
+        notifier, snapshot = self.notifier, self.snapshot
+        return (
+            notifier.exact
+            and not (notifier.drain(self._hints) or notifier.lost or notifier.writing)
+            and not (self._hints or snapshot.behind or snapshot.due or snapshot.unsure)
+            and not (snapshot.events or snapshot.brief)
+            and snapshot.folders.keys() >= snapshot.tops
+        )
+
     def look(self, until: float = math.inf) -> bool:
         """Compare the paths of all hints; False if there was no time for all.
 
@@ -109,7 +123,6 @@ class Scanner:
             self.look_everywhere(until)
         if snapshot.unsure or snapshot.missing():
             snapshot.try_again(until)
-        # The first is nearly always so, and this runs before every request.
         return (not hinted and not self.is_behind) or self.look(until)
 
     def _is_cheap(self) -> bool:

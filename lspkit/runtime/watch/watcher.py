@@ -85,7 +85,8 @@ class Watcher:
         #: Events to announce. Never delivered while `_turn` is held.
         self._found = Delivery(self._announce)
 
-        self._stop = threading.Event()
+        # Set for good.
+        self._stopped = False
         # Set when the thread should not wait for more hints.
         self._hurry = threading.Event()
         # Adding and removing are atomic.
@@ -101,7 +102,7 @@ class Watcher:
         self._complete_unserved()
 
     def __repr__(self) -> str:
-        state = "closed" if self._stop.is_set() else "ready" if self.is_ready else "reading"
+        state = "closed" if self._stopped else "ready" if self.is_ready else "reading"
         return f"<Watcher {state}, {self.watches} watches>"
 
     @property
@@ -119,7 +120,7 @@ class Watcher:
     @property
     def files(self) -> int:
         """How many files are known."""
-        if self._stop.is_set():
+        if self._stopped:
             return 0
         with self._caller_lock, self._turn:
             return 0 if self._lookout is None else self._lookout.snapshot.files
@@ -130,7 +131,7 @@ class Watcher:
         Without `deep` only the files directly in it are watched.
         """
         folder, since, waiter = os.path.abspath(folder), time.time_ns(), Waiter()
-        if self._stop.is_set() or not can_exist(folder):
+        if self._stopped or not can_exist(folder):
             waiter.complete()
             return waiter
         self._order(lambda lookout: lookout.snapshot.add(folder, deep=deep, since=since), waiter)
@@ -138,7 +139,7 @@ class Watcher:
 
     def reading(self) -> Waiter | None:
         """Complete when everything requested up to now was read; None if it was."""
-        if self.is_ready or self._stop.is_set() or self._thread is None:
+        if self.is_ready or self._stopped or self._thread is None:
             return None
         waiter = Waiter()
         self._order(lambda lookout: None, waiter)
@@ -160,12 +161,12 @@ class Watcher:
         done lately. False if it was not over at that time of the monotonic clock: there may be
         more changes. If `on_events` calls this, its events are announced afterwards.
         """
-        while not self._stop.is_set():
+        while not self._stopped:
             over = self._look_for_caller(until)
             if self._unserved:
                 self._complete_unserved()
             if over:
-                return self._found.deliver(until)
+                return not self._found.queue or self._found.deliver(until)
             if time.monotonic() >= until:
                 return False
             time.sleep(PAUSE)
@@ -197,7 +198,7 @@ class Watcher:
         if self._thread is None:
             self._start()
         lookout = self._lookout
-        if lookout is None:
+        if lookout is None or lookout.is_quiet():
             return True
         over = lookout.look_now(min(until, time.monotonic() + LONG_SLICE))
         self._take_up(lookout)
@@ -212,7 +213,7 @@ class Watcher:
         has one.
         """
         own = [os.path.abspath(path) for path in paths]
-        if self._stop.is_set():
+        if self._stopped:
             return []
         with self._caller_lock, self._turn:
             lookout = self._lookout
@@ -227,7 +228,7 @@ class Watcher:
 
     def close(self) -> None:
         """End the thread. May be called again, and from `on_events`."""
-        self._stop.set()
+        self._stopped = True
         self._hurry.set()
         self._wake()
         thread = self._thread
@@ -238,7 +239,7 @@ class Watcher:
 
     def drop_after_fork(self) -> None:
         """In a forked child: the watcher is the parent's. Takes no lock and does not wait."""
-        self._stop.set()
+        self._stopped = True
         lookout, self._lookout = self._lookout, None
         if lookout is not None:
             lookout.notifier.drop_after_fork()
@@ -276,7 +277,7 @@ class Watcher:
             lookout = Scanner(self._make_notifier, self._excluded)
             with self._caller_lock, self._turn:
                 self._lookout = lookout
-            while not self._stop.is_set():
+            while not self._stopped:
                 self._go_on(lookout)
         except Exception:
             log.exception("the file watcher of lspkit failed")
@@ -321,7 +322,7 @@ class Watcher:
         until = time.monotonic() + LONGEST
         with self._caller_lock, self._turn:
             more = lookout.collect()
-        while more and time.monotonic() < until and not self._orders and not self._stop.is_set():
+        while more and time.monotonic() < until and not self._orders and not self._stopped:
             if self._hurry.wait(SETTLE):
                 break
             with self._caller_lock, self._turn:
@@ -351,7 +352,7 @@ class Watcher:
             self._on_events(found.events)
 
     def _shut(self) -> None:
-        self._stop.set()
+        self._stopped = True
         with self._caller_lock, self._turn:
             lookout, self._lookout = self._lookout, None
             if lookout is not None:

@@ -12,7 +12,7 @@ import os
 from lspkit.servers.definition import Definition
 from lspkit.servers.restriction.trust_profile import Permits
 from lspkit.servers.selection.roots import root_of
-from lspkit.workspace_boundary import is_inside
+from lspkit.workspace_boundary import folders_above, is_inside
 
 
 def trusted_root_of(path: str, definition: Definition, workspace: str, permits: Permits) -> str:
@@ -34,21 +34,21 @@ def nested_repositories(path: str, root: str) -> list[str]:
 
     For a file outside of the root, a repository that holds both does not count, either.
     """
-    folder = os.path.dirname(path)
+    if not path.startswith(root + os.sep):
+        return [one for one in folders_above(path) if not is_inside(root, one) and _is_top(one)]
+    # By names, from the root inwards: this runs before every request.
     found: list[str] = []
-    while not is_inside(root, folder):
-        if _is_top(folder):
-            found.append(folder)
-        above = os.path.dirname(folder)
-        if above == folder:
-            break
-        folder = above
+    folder = root
+    for name in path[len(root) :].split(os.sep)[1:-1]:
+        folder += os.sep + name
+        if name and _is_top(folder):
+            found.insert(0, folder)
     return found
 
 
 def _is_top(folder: str) -> bool:
     try:
-        os.lstat(os.path.join(folder, ".git"))
+        os.lstat(f"{folder}{os.sep}.git")
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError):

@@ -22,10 +22,10 @@ def nothing(monkeypatch) -> Assignment:
 def test_what_is_known_of_a_file_is_known_of_others_of_its_kind(nothing):
     served = AssignmentCache(Config())
     served.keep(ONE, nothing, served.turnover)
-    assert served.get(ONE) is nothing
-    assert served.get(LIKE_IT) is None
+    assert served.known.get(ONE) is nothing
+    assert served.known.get(LIKE_IT) is None
     assert served.like_another(LIKE_IT, 9.0) is nothing
-    assert served.get(LIKE_IT) is nothing
+    assert served.known.get(LIKE_IT) is nothing
     assert served.like_another(OTHER, 9.0) is None
 
 
@@ -42,11 +42,11 @@ def test_what_was_found_out_before_a_change_does_not_count_after_it(nothing):
     began = served.turnover
     served.choose_again()
     served.keep(ONE, nothing, began)
-    assert served.get(ONE) is None
+    assert served.known.get(ONE) is None
     assert served.like_another(LIKE_IT, 9.0) is None
     served.keep(ONE, nothing, served.turnover)
     served.choose_again(Config())
-    assert served.get(ONE) is None
+    assert served.known.get(ONE) is None
     assert served.like_another(LIKE_IT, 9.0) is None
 
 
@@ -55,6 +55,6 @@ def test_no_more_than_so_many_files_are_remembered(nothing, monkeypatch):
     served = AssignmentCache(Config())
     for number in range(9):
         served.keep(f"/project/{number}.py", nothing, served.turnover)
-    known = [number for number in range(9) if served.get(f"/project/{number}.py") is not None]
+    known = [number for number in range(9) if served.known.get(f"/project/{number}.py") is not None]
     assert known[-1] == 8
     assert len(known) <= 3
