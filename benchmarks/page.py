@@ -21,10 +21,12 @@ from benchmarks.page_texts import (
     OVERLAP,
     PARITY,
     REAL_REQUESTS,
+    REASONS,
     RUNS,
     SERVICE,
 )
 from benchmarks.parity import parity, passes
+from benchmarks.reasons import reasons
 from benchmarks.sections import table
 
 #: Sections that have no text of their own on the page: what they hold is in the table of bars.
@@ -111,6 +113,7 @@ def _bars(report: dict[str, Any]) -> str:
         met=sum(one.met for one in bars),
         all=len(bars),
         rows=table(LEGEND, [*(one.cells for one in bars), *missing]),
+        reasons=REASONS.format(lines=why) if (why := reasons(bars)) else "",
     )
 
 

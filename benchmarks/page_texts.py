@@ -14,6 +14,12 @@ BARS = """
 {met} of {all} are met. [How to repeat this](../docs/performance.md).
 
 {rows}
+{reasons}"""
+
+REASONS = """
+### Not met, and why
+
+{lines}
 """
 
 PARITY = """

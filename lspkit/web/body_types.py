@@ -135,6 +135,8 @@ class ServiceBody(_Body, frozen=True):
     version: str
     pid: int
     root: str
+    #: The clients of its socket.
+    clients: int
 
 
 class Status(_Body, frozen=True):

@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.bars import Bar, bars_of
 from benchmarks.parity import parity, passes
+from benchmarks.reasons import REASONS, reasons
 from tests.benchmarks.samples import STAMP, client_cost, long_session, opencode
 
 
@@ -107,3 +108,17 @@ def test_what_was_not_measured_does_not_pass():
     assert rows["warm hover, p95"] == "not measured"
     assert not passes(parity(section))
     assert not passes(parity({"missing": "no npm"}))
+
+
+def test_each_bar_that_is_not_met_has_its_reason_and_rows_with_one_reason_share_it():
+    row = "warm request, canned"
+    slow = [Bar(row, what, 1.0, 0.08, "ms above the floor") for what in ("hover", "definition")]
+    met, strange = Bar(row, "symbols", 0.1, 0.35, "ms"), Bar("of no text", "x", 2.0, 1.0, "")
+
+    text = reasons([*slow, met, strange])
+
+    assert text.splitlines() == [
+        f"- {row}, hover; {row}, definition. {REASONS[row]}",
+        "- of no text, x. Not examined.",
+    ]
+    assert reasons([met]) == ""
