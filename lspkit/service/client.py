@@ -66,6 +66,17 @@ class PendingCall:
         #: Completed with the answer, or with an exception.
         self.waiter = AnswerWaiter(peer, number, client._pending)
 
+    def __enter__(self) -> PendingCall:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Nobody waits for it any more; after an exception, the service need not finish it."""
+        try:
+            if kind is not None:
+                self.cancel()
+        finally:
+            self.forget()
+
     def cancel(self) -> None:
         """Ask the service to end the call early. The answer still comes."""
         self.peer.send(messages.notification("$/cancelRequest", {"id": self.number}))
@@ -137,16 +148,10 @@ class Client:
 
     def call(self, method: str, params: Any = None, *, timeout: float | None = None) -> Any:
         """Send a request to the service, and wait for its result as plain values."""
-        pending = self.begin(method, params)
-        try:
+        with self.begin(method, params) as pending:
             left = float("inf") if timeout is None else timeout + GRACE
             if not pending.waiter.wait(left):
                 raise self._silent_error()
-        except BaseException:
-            pending.cancel()
-            raise
-        finally:
-            pending.forget()
         return decode_plain(pending.result())
 
     def _silent_error(self) -> ServerUnavailableError:

@@ -86,15 +86,9 @@ class RemoteEngine:
 
     def _ask(self, request: Request[T], limits: Limits, deadline: float) -> T:
         """Carry out a request that nothing cancels, in the caller's thread."""
-        pending = self._send(request, deadline)
-        try:
+        with self._send(request, deadline) as pending:
             if not pending.waiter.wait(deadline + GRACE - time.monotonic()):
                 raise _silent_error()
-        except BaseException:
-            pending.cancel()
-            raise
-        finally:
-            pending.forget()
         return _value_of(pending, request, limits)
 
     def _steps(self, request: Request[Any], limits: Limits) -> Steps[Any]:
@@ -110,14 +104,8 @@ class RemoteEngine:
     def _attempt(self, request: Request[Any], limits: Limits, deadline: float) -> Steps[Any]:
         # With the request: a cancel that follows it would race with the answer.
         cancelled = limits.cancel is not None and limits.cancel.is_set()
-        pending = self._send(request, deadline, cancelled=cancelled)
-        try:
+        with self._send(request, deadline, cancelled=cancelled) as pending:
             yield from self._await_answer(pending, limits.cancel, deadline + GRACE)
-        except BaseException:
-            pending.cancel()
-            raise
-        finally:
-            pending.forget()
         return _value_of(pending, request, limits)
 
     def _send(
