@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import logging
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import Any, get_args, get_origin
@@ -20,6 +21,7 @@ import msgspec
 from lspkit.answer import Answer
 from lspkit.errors import LspkitError, ProtocolError, error_from_dict
 from lspkit.operations import OPERATIONS, Request
+from lspkit.operations.request import Operation
 from lspkit.types import Caveat
 
 log = logging.getLogger("lspkit.service")
@@ -91,36 +93,45 @@ def _decode_other(kind: type, value: Any) -> object:
     raise NotImplementedError(f"a {kind.__name__} cannot be read from JSON")
 
 
-class Codec(msgspec.Struct, frozen=True):
-    """The types of one operation, with their decoders."""
-
-    request: type[Request[Any]]
-    result: Any
-    read_request: Callable[[bytes], Any]
-    read_result: Callable[[bytes], Any]
+def _reads_request(of: Operation) -> Callable[[bytes], Any]:
+    return msgspec.json.Decoder(of.request, dec_hook=_decode_other).decode
 
 
-def _codec(request: type[Request[Any]], result: Any) -> Codec:
+def _reads_result(of: Operation) -> Callable[[bytes], Any]:
     # `CallResult` with a value of this type, so that it is decoded at once.
     fields: list[Any] = [
-        ("value", result),
+        ("value", of.result),
         ("answered", tuple[str, ...], ()),
         ("failed", tuple[dict[str, Any], ...], ()),
         ("caveats", tuple[Caveat, ...] | None, None),
         ("escaped", bool, False),
     ]
     whole = msgspec.defstruct("Result", fields)
-    return Codec(
-        request,
-        result,
-        msgspec.json.Decoder(request, dec_hook=_decode_other).decode,
-        msgspec.json.Decoder(whole, dec_hook=_decode_other).decode,
-    )
+    return msgspec.json.Decoder(whole, dec_hook=_decode_other).decode
 
 
-#: By name of the operation. Built at import, which happens in one thread: msgspec must not collect
-#: the information about a type in several threads at once.
-CODECS = {one.name: _codec(one.request, one.result) for one in OPERATIONS.values()}
+class _Decoders(dict[str, Callable[[bytes], Any]]):
+    """Decoders by name of the operation. Each is built when it is first used.
+
+    A command uses one or two of them, and building all takes longer than its other work.
+    """
+
+    def __init__(self, build: Callable[[Operation], Callable[[bytes], Any]]) -> None:
+        super().__init__()
+        self._build = build
+
+    def __missing__(self, name: str) -> Callable[[bytes], Any]:
+        # msgspec must not collect the information about a type in several threads at once.
+        with _building:
+            if name not in self:
+                self[name] = self._build(_OPERATIONS[name])
+            return self[name]
+
+
+_building = threading.Lock()
+_OPERATIONS = {one.name: one for one in OPERATIONS.values()}
+_request_decoders = _Decoders(_reads_request)
+_result_decoders = _Decoders(_reads_result)
 #: The names, by the type of the request.
 NAMES = {one.request: one.name for one in OPERATIONS.values()}
 
@@ -167,13 +178,12 @@ def decode_call(raw: bytes) -> tuple[Request[Any], float | None, bool]:
     Raises `msgspec.ValidationError` or `LspkitError` for values that no request can have.
     """
     given = _params.decode(raw)
-    codec = CODECS.get(given.method)
-    if codec is None:
+    if given.method not in _OPERATIONS:
         raise msgspec.ValidationError(f"there is no operation {given.method!r}")
     if given.escaped:
-        request: Request[Any] = _unescaped(given.params, codec.request)
+        request: Request[Any] = _unescaped(given.params, _OPERATIONS[given.method].request)
     else:
-        request = codec.read_request(given.params)
+        request = _request_decoders[given.method](given.params)
     return request, given.timeout, given.cancelled
 
 
@@ -192,16 +202,15 @@ def encode_result(value: Any, answered: set[str], failed: list[Exception]) -> ms
 
 def decode_result(name: str, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exception]]:
     """The result of an operation, the servers that answered, and the errors of others."""
-    codec = CODECS[name]
     try:
         # Before the value is decoded: escaped strings may not fit the types of its fields. Inside
         # of a string the quotation marks would have backslashes.
         if b'"escaped":true' in raw and (parts := _result.decode(raw)).escaped:
-            value = _unescaped(parts.value, codec.result)
+            value = _unescaped(parts.value, _OPERATIONS[name].result)
             answered, errors = (_unescaped(one, tuple) for one in (parts.answered, parts.failed))
             caveats = _unescaped(parts.caveats, tuple[Caveat, ...] | None)
         else:
-            given = codec.read_result(raw)
+            given = _result_decoders[name](raw)
             value, answered, errors = given.value, given.answered, given.failed
             caveats = given.caveats
         if caveats is not None:

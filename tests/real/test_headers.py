@@ -47,6 +47,26 @@ def test_a_header_that_changes_with_its_user_is_read_again(tmp_path: Path, notic
     assert verdicts == ["clean", *["dirty", "clean"] * 3]
 
 
+def test_a_header_that_changes_with_several_users_is_read_again_at_any_interval(
+    tmp_path: Path,
+) -> None:
+    """In another second clangd notices it by itself; in the same one it has to be forced."""
+    opened, user, other = project(tmp_path / "project")
+    users = [user, *(user.with_name(f"user_{number}.cpp") for number in range(3))]
+    seen, expected = [], []
+    with opened as ws:
+        for number, pause in enumerate([0.0, 1.05, 0.0, 0.4, 1.05, 1.05, 0.1, 0.7, 1.05, 0.0]):
+            time.sleep(pause)
+            text = "char *value();\n" if number % 2 else "int   value();\n"
+            other.write_text(text, encoding="utf-8")
+            for one in users:
+                one.write_text(USER.format(number), encoding="utf-8")
+            reports = ws.check_all(users, timeout=60)
+            seen.append({report.verdict.value for report in reports.values()})
+            expected.append({"dirty" if number % 2 else "clean"})
+    assert seen == expected
+
+
 def test_what_includes_a_header_is_looked_at_again_without_being_asked_about(
     tmp_path: Path,
 ) -> None:

@@ -14,6 +14,9 @@ FEW = 64
 class Broadcast:
     """Wakes all waiters at the next event, once each.
 
+    A waiter may name the subject that it waits for: then events about others do not wake it. With
+    many waiters, each would look at every event otherwise.
+
     Many waiters are made and never waited for. So they are referenced weakly: the caller keeps its
     waiter alive.
     """
@@ -21,29 +24,45 @@ class Broadcast:
     def __init__(self) -> None:
         #: Guards the fields below.
         self._lock = threading.Lock()
-        self._waiters: list[weakref.ref[Waiter]] = []
+        #: By subject; empty for those that wait for anything.
+        self._waiters: dict[str, list[weakref.ref[Waiter]]] = {}
+        self._count = 0
         #: With more waiters than this, dead references are removed.
         self._tidy_at = FEW
         self._over = False
 
-    def next(self) -> Waiter:
-        """A waiter that completes at the next event; at once if there will be none."""
+    def next(self, about: str = "") -> Waiter:
+        """A waiter that completes at the next event; at once if there will be none.
+
+        With `about`, at the next one about this subject, or about none in particular.
+        """
         waiter = Waiter()
         with self._lock:
             if not self._over:
-                self._waiters.append(weakref.ref(waiter))
-                if len(self._waiters) > self._tidy_at:
-                    self._waiters = [one for one in self._waiters if one() is not None]
-                    self._tidy_at = max(FEW, 2 * len(self._waiters))
+                self._waiters.setdefault(about, []).append(weakref.ref(waiter))
+                self._count += 1
+                if self._count > self._tidy_at:
+                    self._tidy()
                 return waiter
         waiter.complete()
         return waiter
 
-    def tell(self, *, over: bool = False) -> None:
-        """Something has happened; `over`: for the last time."""
+    def _tidy(self) -> None:
+        alive = {
+            about: [one for one in several if one() is not None]
+            for about, several in self._waiters.items()
+        }
+        self._waiters = {about: several for about, several in alive.items() if several}
+        self._count = sum(map(len, self._waiters.values()))
+        self._tidy_at = max(FEW, 2 * self._count)
+
+    def tell(self, about: str = "", *, over: bool = False) -> None:
+        """Something has happened, perhaps about one subject; `over`: for the last time."""
         with self._lock:
-            waiters, self._waiters, self._tidy_at = self._waiters, [], FEW
             self._over = self._over or over
+            named = ("", about) if about else list(self._waiters)
+            waiters = [one for name in named for one in self._waiters.pop(name, ())]
+            self._count -= len(waiters)
         for one in waiters:
             waiter = one()
             if waiter is not None:

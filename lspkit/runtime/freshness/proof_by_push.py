@@ -81,7 +81,7 @@ def _watch(
     server, rule = one.server, watch.rule
     debounce = context.pool.config.timing.debounce_ms / 1000
     while True:
-        activity = server.activity.next()
+        activity = server.activity.next(watch.view.uri)
         events, said = server.record.facts(watch.view, [*watch.basis, *watch.answered])
         target = watch.target(first=server.record.is_first(watch.view))
         decision = settle(target, watch.rule, events, time.monotonic(), debounce)

@@ -317,7 +317,12 @@ class DiskEvents:
                 unwanted = self._unwanted.setdefault(id(server), collections.deque(maxlen=UNWANTED))
                 unwanted.extend(itertools.compress(events, map(operator.not_, told)))
         files = [one for one in events if not one.event.is_folder]
-        read = [one.uri for one in files if file_relevance.may_read(definition, one.event.path)]
+        compares = definition.disk.compares_seconds
+        read = {
+            one.uri: one.written_second() if compares else None
+            for one in files
+            if file_relevance.may_read(definition, one.event.path)
+        }
         reread = [
             one.uri
             for one in files

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from lspkit.protocol.watch_registrations import FileEvent
+from lspkit.protocol.watch_registrations import CHANGED, FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, is_free
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition import Definition
@@ -51,6 +52,19 @@ class ServerFileEvent(NamedTuple):
         # Setting an old modification time, or moving a file in, changes its ctime.
         another = there.st_mtime_ns < there.st_ctime_ns
         return another or abs(time.time() - there.st_mtime) > JUST_NOW
+
+    def written_second(self) -> float | None:
+        """When the second began in which a file was last written, by the monotonic clock.
+
+        None for a file that is new or gone.
+        """
+        if self.event.kind != CHANGED:
+            return None
+        try:
+            modified = os.stat(self.event.path).st_mtime
+        except OSError:
+            return None
+        return math.floor(modified) - time.time() + time.monotonic()
 
     def may_hold_sources(self) -> bool:
         """Whether it may have been a folder, judged by its name."""

@@ -15,18 +15,25 @@ needs it, the kernel does so when the host ends, and the guardian does so for it
 
 from __future__ import annotations
 
+# Every first server of a host waits for the start of this program. The modules `signal` and
+# `socket` take half of that time; what is needed of them is in the modules that they are made of.
+import _signal as signal  # type: ignore[import-not-found]
+import _socket as socket
 import ctypes
 import gc
 import os
 import resource
 import select
-import signal
-import socket
 import sys
-from collections.abc import Callable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: Bytes of the length that precedes a request.
 LENGTH_BYTES = 8
+#: Bytes of a descriptor in a message of the kernel.
+INT_BYTES = ctypes.sizeof(ctypes.c_int)
 #: Only the host, or its end, ends the guardian: it must outlive all servers.
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
 #: Milliseconds between two searches for descendants that were started during the kill.
@@ -295,12 +302,22 @@ def signal_group(server: int, number: int) -> None:
         attempt(os.killpg, server, number)
 
 
+def integers(data: bytes) -> list[int]:
+    """The descriptors in a message of the kernel, without a number that was cut off."""
+    whole = len(data) - len(data) % INT_BYTES
+    return [
+        int.from_bytes(data[at : at + INT_BYTES], sys.byteorder)
+        for at in range(0, whole, INT_BYTES)
+    ]
+
+
 def accept(requests: socket.socket, host: int, ends: int) -> int | None:
     """Accept one request and fork its keeper; 0 if none was forked, None at the end."""
     try:
-        message, descriptors, _, _ = socket.recv_fds(requests, 16, 8)
+        message, rights, _, _ = requests.recvmsg(16, socket.CMSG_SPACE(8 * INT_BYTES))
     except OSError:
         return None
+    descriptors = [fd for _, _, data in rights for fd in integers(data)]
     # Not by a flag of the call, which some versions of Python ignore.
     for descriptor in descriptors:
         os.set_inheritable(descriptor, False)
@@ -312,8 +329,9 @@ def accept(requests: socket.socket, host: int, ends: int) -> int | None:
         try:
             pid = os.fork()
         except OSError as error:
-            with socket.socket(fileno=os.dup(descriptors[0])) as control:
-                tell(control, f"error {error.errno} keeper")
+            control = socket.socket(fileno=os.dup(descriptors[0]))
+            tell(control, f"error {error.errno} keeper")
+            control.close()
             return 0
         if pid == 0:
             become_keeper(requests, host, ends, descriptors)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import collections
 import threading
 import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from lspkit.diagnostics import freshness_events
 from lspkit.diagnostics.proof_rule import ProofRule
@@ -22,6 +22,30 @@ UNREAD = 32
 TOLD_OF = 4 * OPEN_LIMIT
 #: How many changes of files on disk are remembered.
 DISK_CHANGES = 1000
+
+
+class _DiskChange(NamedTuple):
+    """A file on disk has changed. All times are of the monotonic clock."""
+
+    uri: str
+    #: When the server could be told.
+    at: float
+    #: When the second began in which the file was last written; None if the server does not compare
+    #: files by that, or the file is new or gone.
+    second: float | None
+    #: When the server was last told anything before.
+    told: float
+    #: The documents that it had finished before, by URI, and when.
+    rested: Mapping[str, float]
+
+    def is_noticed(self, document: str, told: float) -> bool:
+        """Whether the server sees another modification time than at its last work on a document.
+
+        `told`: when it was last told of the document. It must have finished that before the second
+        in which the file was written, and have begun nothing since.
+        """
+        rested = self.rested.get(document, 0.0)
+        return self.second is not None and told <= rested < self.second and self.told < self.second
 
 
 class ChangeClock:
@@ -43,9 +67,10 @@ class ChangeClock:
         #: The last notification about each document, by URI.
         self._written: dict[str, freshness_events.Written] = {}
         self._saved: freshness_events.Saved | None = None
-        #: The last files on disk that changed, each with when.
-        self._disk: collections.deque[tuple[float, str]] = collections.deque(maxlen=DISK_CHANGES)
-        #: When the server last read each document as if it were new, by URI.
+        #: The last files on disk that changed.
+        self._disk: collections.deque[_DiskChange] = collections.deque(maxlen=DISK_CHANGES)
+        #: When the server last read each document as if it were new, by URI; or compared the files
+        #: that the document depends on, and could notice every change.
         self._looked: dict[str, float] = {}
         #: Open documents with an unprocessed last change, perhaps: URI, number of the notification.
         self._pending: dict[str, int] = {}
@@ -56,16 +81,28 @@ class ChangeClock:
 
     # With the lock held
 
-    def wrote(self, uri: str, notes: list[Any], *, matters_to_others: bool) -> None:
+    def wrote(
+        self,
+        uri: str,
+        notes: list[Any],
+        *,
+        matters_to_others: bool,
+    ) -> None:
         """The server was told something about a document."""
         self.seq += 1
+        before = self._written.get(uri)
         written = self._note(uri)
-        if any(note == "textDocument/didOpen" for note, _ in notes):
+        methods = {note for note, _ in notes}
+        if "textDocument/didOpen" in methods or (
+            "textDocument/didChange" in methods
+            and before is not None
+            and all(one.is_noticed(uri, before.at) for one in self._missed(uri))
+        ):
             self._looked[uri] = written.at
         if matters_to_others:
             self._changed = written
             self._pending[uri] = self.seq
-        if any(note == "textDocument/didSave" for note, _ in notes):
+        if "textDocument/didSave" in methods:
             self.saved()
 
     def _note(self, uri: str) -> freshness_events.Written:
@@ -88,10 +125,19 @@ class ChangeClock:
         """The server was told that a document is on disk."""
         self._saved = freshness_events.Saved(seq=self.seq, at=time.monotonic())
 
-    def files_changed(self, changed: Iterable[str], told: Iterable[str]) -> None:
-        """Files on disk have changed, by URI; the server was told of some of them."""
-        now = time.monotonic()
-        self._disk.extend((now, uri) for uri in changed)
+    def files_changed(
+        self,
+        changed: Mapping[str, float | None],
+        told: Iterable[str],
+        rested: Mapping[str, float],
+    ) -> None:
+        """Files on disk have changed, by URI; the server was told of some of them.
+
+        With the second of the change, if the server compares files by it. `rested`: the documents
+        that it has finished, by URI, and when.
+        """
+        now, before = time.monotonic(), max(self._changed.at, self._told_at)
+        self._disk.extend(_DiskChange(uri, now, at, before, rested) for uri, at in changed.items())
         self.seq += 1
         for uri in told:
             self._unread.pop(uri, None)
@@ -104,6 +150,11 @@ class ChangeClock:
     def disk_has_changed(self) -> bool:
         """Whether it was told of any file since it last read all of them."""
         return bool(self._disk)
+
+    def _missed(self, uri: str) -> Iterator[_DiskChange]:
+        """The changes of other files since the server last read a document as if it were new."""
+        looked = self._looked.get(uri, 0.0)
+        return (one for one in self._disk if one.at > looked and one.uri != uri)
 
     def _written_for(self, uri: str, rule: ProofRule) -> freshness_events.Written:
         """The last notification that the findings of this source may depend on."""
@@ -134,8 +185,7 @@ class ChangeClock:
     def missed_disk(self, uri: str) -> bool:
         """Whether other files on disk have changed since it read this document as if new."""
         with self.lock:
-            looked = self._looked.get(uri, 0.0)
-            return any(at > looked and changed != uri for at, changed in self._disk)
+            return any(True for _ in self._missed(uri))
 
     def saw_disk(self) -> None:
         """The server has read all files again."""

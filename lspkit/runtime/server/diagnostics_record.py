@@ -104,12 +104,16 @@ class DiagnosticsRecord:
                 if not self.loading.again:
                     self._channel.observations.believe(time.monotonic())
 
-    def noticed(self, method: str, params: dict[str, Any]) -> None:
-        """It has sent a notification, which may tell its state."""
+    def noticed(self, method: str, params: dict[str, Any]) -> str:
+        """It has sent a notification, which may tell its state.
+
+        Returns the URI of the file whose state this is; empty if it may concern any file.
+        """
         self.loading.notified(method, params)
         with self._channel.lock:
-            self._channel.observations.noticed(method, params, time.monotonic())
+            about = self._channel.observations.noticed(method, params, time.monotonic())
             self._believe_by_its_word()
+        return about
 
     def _believe_by_its_word(self) -> None:
         """The findings of a server that says when it is loading count only while it is not.

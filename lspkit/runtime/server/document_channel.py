@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from lspkit.errors import LspkitError, PathError, ServerBrokenError, ServerUnavailableError
@@ -322,10 +322,14 @@ class DocumentChannel:
             return bool(notes)
 
     def notes_of_files(
-        self, changed: Iterable[str], changes: list[dict[str, Any]], reread: Iterable[str] = ()
+        self,
+        changed: Mapping[str, float | None],
+        changes: list[dict[str, Any]],
+        reread: Iterable[str] = (),
     ) -> None:
-        """Files on disk have changed, by URI; notify the server of those it has registered for.
+        """Files on disk have changed; notify the server of those it has registered for.
 
+        `changed` are URIs with the second of the change, if the server compares files by it;
         `reread` are files that it must be made to read again.
         """
         with self.lock:
@@ -336,7 +340,8 @@ class DocumentChannel:
                 self.post(self.documents.reread(self.key_of(uri)))
             if changes:
                 self._tell_of_files(changes)
-            self.clock.files_changed(changed, [change["uri"] for change in changes])
+            told = [change["uri"] for change in changes]
+            self.clock.files_changed(changed, told, self.observations.rested())
 
     def _tell_of_files(self, changes: list[dict[str, Any]]) -> None:
         """Notify it; send a request, too, if it would lose an edit otherwise. The lock is held."""

@@ -101,6 +101,10 @@ class Observations:
         """Whether it says that it has finished a file, or never says so."""
         return not self._rests_by or uri in self._rested
 
+    def rested(self) -> dict[str, float]:
+        """The files that it has finished, by URI, and when it said so."""
+        return {uri: rested.at for uri, rested in self._rested.items()}
+
     def about(self, uri: str) -> list[freshness_events.FreshnessEvent]:
         """The events that decide about the freshness of one file."""
         events: list[freshness_events.FreshnessEvent] = [] if self.ready is None else [self.ready]
@@ -110,8 +114,12 @@ class Observations:
         rested = self._rested.get(uri)
         return [*events, *([] if rested is None else [rested]), *self._work]
 
-    def noticed(self, method: str, params: dict[str, Any], now: float) -> None:
-        """It has sent a notification, which may make its findings doubtful, or no longer so."""
+    def noticed(self, method: str, params: dict[str, Any], now: float) -> str:
+        """It has sent a notification, which may make its findings doubtful, or no longer so.
+
+        Returns the URI of the file whose state this is; empty if it may concern any file.
+        """
+        uri = ""
         if any(method == one.method for one in self._rests_by):
             uri = _uri_in(params)
             self._rested.pop(uri, None)
@@ -124,6 +132,7 @@ class Observations:
                 self._doubt(_uri_in(params), _words_of(method, params))
             elif method == doubt.method:
                 self._doubtful.pop(_uri_in(params), None)
+        return uri
 
     def _doubt(self, uri: str, reason: str) -> None:
         if len(self._doubtful) < MOST_REPORTED_FILES or uri in self._doubtful:

@@ -299,7 +299,7 @@ class Server:
                 self._fail(ServerBrokenError(message, server=self.id, stderr=self._tail()))
             case events.DiagnosticsPublished():
                 self.record.pushed(event.uri, event.version, event.items)
-                self.activity.tell()
+                self.activity.tell(event.uri)
             case events.ProgressBegan():
                 self._work_began(event)
             case events.ProgressEnded():
@@ -308,8 +308,7 @@ class Server:
                 forwards = self.choice.definition.forwards
                 if forwards is not None and event.method == forwards.asks:
                     self._callbacks.on_forward(self, forwards, event.params)
-                self.record.noticed(event.method, params_of(event.params))
-                self.activity.tell()
+                self.activity.tell(self.record.noticed(event.method, params_of(event.params)))
             case events.EditAsked():
                 self._on_edit(event)
             case events.RefreshAsked(method="workspace/diagnostic/refresh"):

@@ -208,8 +208,8 @@ SYSTEMS: tuple[Definition, ...] = (
             ),
         ),
         disk=parts.DiskReactions(
-            # It compares headers by size and by modification time in whole seconds.
             looks_again="touch",
+            compares_seconds=True,
             # A source may include a file of any name.
             reads=("*", "*.log", "*.tmp", "*.bak", "*.orig", "*.db"),
             # It reads them again at most every few seconds, and only after a change of a document.

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 import lspkit
+from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import CallContext, CancelToken
 from lspkit.runtime.concurrency.drive import block, together
 from lspkit.runtime.concurrency.waiter import Outcome, Waiter
@@ -21,6 +22,26 @@ def in_thread(job: Callable[[], object]) -> threading.Thread:
     thread = threading.Thread(target=job)
     thread.start()
     return thread
+
+
+# Waking several
+
+
+def test_an_event_about_a_subject_wakes_who_waits_for_it_or_for_anything():
+    news = Broadcast()
+    any_, one, other = news.next(), news.next("one"), news.next("other")
+    news.tell("one")
+    assert [any_.done, one.done, other.done] == [True, True, False]
+
+
+def test_an_event_about_nothing_in_particular_wakes_all():
+    news = Broadcast()
+    waiters = [news.next(), news.next("one"), news.next("other")]
+    news.tell()
+    assert all(waiter.done for waiter in waiters)
+    assert not news.next("one").done
+    news.tell(over=True)
+    assert news.next("one").done
 
 
 # A waiter
