@@ -31,6 +31,7 @@ from lspkit.protocol.watch_registrations import DELETED, METHOD, REPLACED, FileE
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.event_queue import EventQueue, QueuedEvent, ServerFileEvent
+from lspkit.runtime.pool.own_packages import holds_own_program
 from lspkit.runtime.server.server import Server
 from lspkit.runtime.watch import Changelog, WatchedRoots, is_excluded
 from lspkit.runtime.watch.outer_folders import OuterFolders
@@ -114,7 +115,11 @@ class DiskEvents:
         if queue is None:
             return
         around = self._files.boundary.root
-        new = server.watched.new_bases()
+        new = {
+            folder: deep
+            for folder, deep in server.watched.new_bases().items()
+            if not holds_own_program(server, folder, around)
+        }
         self._outer.ask(new)
         for folder, deep in new.items():
             if not is_inside(folder, around) or server.watched.names_folder(folder):

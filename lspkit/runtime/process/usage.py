@@ -23,6 +23,16 @@ def usage(pid: int | None) -> tuple[int, float]:
     return memory, round(cpu, 2)
 
 
+def files_of_command(pid: int) -> list[str]:
+    """The absolute paths on the command line of a process; none where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as line:
+            words = [os.fsdecode(word) for word in line.read().split(b"\0")]
+    except OSError:
+        return []
+    return [word for word in words if os.path.isabs(word)]
+
+
 def is_asleep(pid: int) -> bool:
     """Whether neither a process nor a descendant is running or waiting for a disk."""
     for look in range(LOOKS):

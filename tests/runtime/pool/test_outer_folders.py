@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -144,3 +145,36 @@ def test_what_is_nearest_to_the_workspace_is_the_last_on_the_way_and_so_read_fir
     assert folders.way_from("/top") == ["/top", "/top/home"]
     assert folders.way_from("/top/other") == ["/top/other"]
     assert folders.way_from("/") == ["/", "/top", "/top/home"]
+
+
+# The packages of the server itself
+
+
+@pytest.mark.parametrize("by_script", [False, True])
+def test_the_packages_that_a_server_consists_of_are_not_watched(
+    by_script, tmp_path, tmp_path_factory
+):
+    """Other packages outside of the workspace are."""
+    own, linked = (
+        tmp_path_factory.mktemp(name) / "node_modules" / "package" for name in ("own", "linked")
+    )
+    linked.mkdir(parents=True)
+    everything = [
+        {"globPattern": {"baseUri": one.parent.as_uri(), "pattern": "**/*"}}
+        for one in (own, linked)
+    ]
+    script = Script(diagnostics=Diagnostics(how="pull"), say=[watchers(*everything)])
+    argv = script.command(own)
+    log = Log.of(argv)
+    if by_script:
+        launcher = tmp_path_factory.mktemp("bin") / "server"
+        launcher.write_text(f"#!/bin/sh\nexec {shlex.join(argv)}\n", encoding="utf-8")
+        launcher.chmod(0o755)
+        argv = [str(launcher)]
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        ws.document_symbols("a.scr")
+        written_outside(own / "own.scr", "")
+        told = told_about(log, linked / "last.scr")
+        ws.document_symbols("a.scr")
+        assert told == []
+        assert [name for name, _ in heard(log)] == ["last.scr"]
