@@ -74,10 +74,16 @@ def _client_cost(section: dict[str, Any]) -> Iterator[Bar]:
         yield Bar("import lspkit", "processor time", spent, 60, "ms")
 
 
-def _beaten(where: str, results: dict[str, Any]) -> Iterator[Bar]:
-    """Against the quickest of the peers that ran."""
+def _beaten(
+    where: str, results: dict[str, Any], answers: dict[str, dict[str, int]] | None = None
+) -> Iterator[Bar]:
+    """Against the quickest of the peers that ran, and whose answers were not empty."""
     for operation, own in results.get("lspkit", {}).items():
-        peers = [results[one][operation]["p50_ms"] for one in BEATEN if one in results]
+        peers = [
+            results[one][operation]["p50_ms"]
+            for one in BEATEN
+            if one in results and (answers or {}).get(one, {}).get(operation, 1)
+        ]
         if peers:
             ratio = own["p50_ms"] / min(peers)
             what = f"{operation}, {where}"
@@ -89,7 +95,7 @@ def _real_requests(section: dict[str, Any]) -> Iterator[Bar]:
         for operation, own in found["results"].get("lspkit", {}).items():
             what = f"{operation}, {server}"
             yield Bar("warm request, real", what, own["times_floor"], 1.15, "× the floor")
-        yield from _beaten(server, found["results"])
+        yield from _beaten(server, found["results"], found.get("answers"))
 
 
 def _cold_start(section: dict[str, Any]) -> Iterator[Bar]:

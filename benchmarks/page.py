@@ -170,7 +170,9 @@ def _answers(answers: dict[str, dict[str, int]]) -> str:
         for operation, count in counts.items()
         if operation in floor and count != floor[operation]
     ]
-    return f"Other numbers of answers: {'; '.join(told)}.\n" if told else ""
+    if not told:
+        return ""
+    return f"Other numbers of answers: {'; '.join(told)}. None at all is no time to be beaten.\n"
 
 
 def _spreads(

@@ -50,6 +50,8 @@ class Translator:
     def __init__(self, encoding: Encoding, places: dict[str, FoundFile]) -> None:
         self._encoding: Encoding = encoding
         self._places = places
+        #: The starts of the lines of texts whose columns need no conversion.
+        self._starts: dict[Text | None, list[int]] = {None: []}
 
     def location(self, uri: str, range: WireRange) -> Location:
         """A location in a file."""
@@ -60,11 +62,19 @@ class Translator:
         """A range in a text."""
         start, end = range.start, range.end
         line, column, end_line, end_column = start.line, start.character, end.line, end.character
-        if text is not None and text.is_plain_range(
-            line, column, end_line, end_column, self._encoding
+        starts = self._starts.get(text)
+        if starts is None and text is not None:
+            starts = self._starts[text] = text.plain_starts(self._encoding)
+        # Both ends are inside their lines, as nearly always. Here and not in a method of the text:
+        # answers have many ranges.
+        if (
+            starts
+            and 0 <= line <= end_line < len(starts) - 1
+            and 0 <= column < starts[line + 1] - starts[line]
+            and 0 <= end_column < starts[end_line + 1] - starts[end_line]
         ):
             return Range(Position(line + 1, column + 1), Position(end_line + 1, end_column + 1))
-        return Range(self.position(text, range.start), self.position(text, range.end))
+        return Range(self.position(text, start), self.position(text, end))
 
     def position(self, text: Text | None, at: WirePosition) -> Position:
         """A position in a text; an invalid one is moved to the nearest valid position."""

@@ -77,7 +77,7 @@ class Text:
 
     def has_word_at(self, line: int, column: int, word: str) -> bool:
         """Whether a word, which has no line break, begins at a position inside the line."""
-        starts = self._line_starts()
+        starts = self._starts or self._line_starts()
         return 0 <= line < len(starts) and self.value.startswith(word, starts[line] + column)
 
     def units(self, line: int, column: int, encoding: Encoding) -> int:
@@ -103,22 +103,14 @@ class Text:
             and (encoding == "utf-32" or self.value.isascii())
         )
 
-    def is_plain_range(
-        self, line: int, column: int, end_line: int, end_column: int, encoding: Encoding
-    ) -> bool:
-        """Whether that holds for both ends. In one call: answers have many ranges.
+    def plain_starts(self, encoding: Encoding) -> list[int]:
+        """The starts of all lines, if no column needs a conversion; otherwise none.
 
-        The last one may be the end of a line.
+        That is so if all lines end with a line feed, and no character is wider than others.
         """
-        starts = self._starts
-        if starts is None or not 0 <= line <= end_line < len(starts) - 1 or end_column < 0:
-            return False
-        end, last = starts[end_line] + end_column, starts[end_line + 1] - 1
-        return (
-            0 <= column < starts[line + 1] - starts[line] - 1
-            and (end < last or (end == last and self.value[end - 1] != "\r"))
-            and (encoding == "utf-32" or self.value.isascii())
-        )
+        if "\r" in self.value or not (encoding == "utf-32" or self.value.isascii()):
+            return []
+        return self._line_starts()
 
     def column(self, line: int, units: int, encoding: Encoding) -> int:
         """The column in code points for a column of the server."""

@@ -31,6 +31,7 @@ from lspkit.service.peer import LARGEST_REQUEST, Peer
 from lspkit.service.process_end import END_TIMEOUT, end_signals, killed_if_late
 from lspkit.service.runtime_folder import Bootstrap, Place, remove_old_files
 from lspkit.service.shared_workspace import SharedWorkspace
+from lspkit.service.wire_values import prepare_for_requests
 from lspkit.version import VERSION
 
 log = logging.getLogger("lspkit.service")
@@ -116,6 +117,7 @@ class ServiceProcess:
 
     def run(self, listener: socket.socket | None, idle_timeout: float) -> str:
         """Serve until the end; returns its reason."""
+        prepare_for_requests()
         self.keep_alive()
         with selectors.DefaultSelector() as selector, _opened(self._bootstrap) as root:
             selector.register(self._wake_reader, selectors.EVENT_READ)

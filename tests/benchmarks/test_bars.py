@@ -38,6 +38,23 @@ def test_the_distance_to_the_floor_is_what_counts_on_canned_answers():
     assert not met({"client_cost": client_cost(own=0.14)})["warm request, canned", "definition"]
 
 
+def test_a_peer_that_answers_nothing_need_not_be_beaten():
+    results = {
+        "lspkit": {"references": {"p50_ms": 2.0, "times_floor": 1.0}},
+        "SolidLSP": {"references": {"p50_ms": 3.0}},
+        "multilspy": {"references": {"p50_ms": 1.0}},
+    }
+    answers = {"SolidLSP": {"references": 40}, "multilspy": {"references": 0}}
+    servers = {"pyright": {"results": results, "answers": answers}}
+    assert met({"real_requests": {"servers": servers}})[
+        "warm request, peers", "references, pyright"
+    ]
+    answers["multilspy"]["references"] = 40
+    assert not met({"real_requests": {"servers": servers}})[
+        "warm request, peers", "references, pyright"
+    ]
+
+
 def test_the_quicker_of_both_peers_has_to_be_beaten():
     section = client_cost(own=0.2)
     section["results"]["multilspy"]["hover"]["p50_ms"] = 0.19

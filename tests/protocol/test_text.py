@@ -42,21 +42,17 @@ class TestLines:
     @pytest.mark.parametrize(
         "value", ["", "ab\ncd\n", "ab\r\nc\r\n", "a\rb\n\r\r\n", "é\nx\n", "a\n🙂b\r\n"]
     )
-    def test_a_plain_range_is_one_whose_ends_need_no_conversion(
+    def test_the_starts_of_a_plain_text_are_those_of_lines_whose_columns_need_no_conversion(
         self, value: str, encoding: Encoding
     ) -> None:
         text = Text(value)
-        columns, lines = range(-1, 5), range(-1, text.line_count + 1)
-        plain = [
-            (place, end)
-            for place in itertools.product(lines, columns)
-            for end in itertools.product(lines, columns)
-            if text.is_plain_range(*place, *end, encoding)
-        ]
-        for line, units in itertools.chain.from_iterable(plain):
-            assert text.column(line, units, encoding) == units
-        whole_line = value.startswith("ab")
-        assert ((0, 0), (0, 2)) in plain if whole_line else ((0, 0), (0, 2)) not in plain
+        starts = text.plain_starts(encoding)
+        for line, (start, after) in enumerate(itertools.pairwise(starts)):
+            for units in range(after - start):
+                assert text.column(line, units, encoding) == units
+                assert text.offset(line, units) == start + units
+        is_plain = "\r" not in value and (value.isascii() or encoding == "utf-32")
+        assert bool(starts) == is_plain
 
     def test_an_offset_inside_a_line_break_is_the_end_of_the_line(self) -> None:
         assert Text("ab\r\nc").place(3) == (0, 2)
