@@ -33,6 +33,7 @@ BENCHMARKS: dict[str, tuple[float, float | None] | None] = {
     "edit_time": (360, 100),
     "clean_edit": (180, 100),
     "many_files": (480, 100),
+    "deadlines": (180, 60),
     "sansio": (240, 100),
     "threads": (180, 100),
     "large_tree": (180, 100),

@@ -128,6 +128,12 @@ def _many_files(section: dict[str, Any]) -> Iterator[Bar]:
         yield Bar("files edited at once", what, one["all_to_bare_all"], 1.3, "× the bare loop")
 
 
+def _deadlines(section: dict[str, Any]) -> Iterator[Bar]:
+    row = f"timeout of {section['timeout']:g} s, {section['files']:,} files"
+    for way, one in section["results"].items():
+        yield Bar(row, way, one["over"], section["bar"], "s over")
+
+
 def _sansio(section: dict[str, Any]) -> Iterator[Bar]:
     hovers = section["hovers"]
     if hovers["lspkit_ratio"] is not None:
@@ -191,6 +197,7 @@ ROWS: dict[str, Callable[[dict[str, Any]], Iterator[Bar]]] = {
     "edit_time": _edit_time,
     "clean_edit": _clean_edit,
     "many_files": _many_files,
+    "deadlines": _deadlines,
     "sansio": _sansio,
     "threads": _threads,
     "large_tree": _large_tree,

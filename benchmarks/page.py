@@ -11,6 +11,7 @@ from benchmarks.page_texts import (
     CLEAN_EDIT,
     COLD_START,
     COST,
+    DEADLINES,
     EDIT_TIME,
     ELSEWHERE,
     GROWTH,
@@ -228,6 +229,13 @@ def _many_files(section: dict[str, Any]) -> str:
     return MANY_FILES.format(files=files, rows=many_files_table(files, section["results"]))
 
 
+def _deadlines(section: dict[str, Any]) -> str:
+    shown = {name: section[name] for name in ("files", "server", "loops", "timeout")}
+    rows = [[way, one["most"], one["over"]] for way, one in section["results"].items()]
+    made = table(["way", "slowest run s", "seconds over"], rows)
+    return DEADLINES.format(**shown, rows=made)
+
+
 def many_files_table(files: int, results: dict[str, Any]) -> str:
     """One file against many, by server."""
     columns = {
@@ -362,6 +370,7 @@ PARTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "edit_time": _edit_time,
     "clean_edit": _clean_edit,
     "many_files": _many_files,
+    "deadlines": _deadlines,
     "long_session": _long_session,
     "service": _service,
     "idle": _idle,

@@ -94,6 +94,15 @@ one sends the change alone, and would miss a header that was written twice withi
 {rows}
 """
 
+DEADLINES = """
+## A timeout on a busy machine
+
+{files} files and {server}, from a cold start, while {loops} other programs compute. The timeout is
+{timeout:g} s, and what is not checked by then is unknown.
+
+{rows}
+"""
+
 CLEAN_EDIT = """
 ## An edit that leaves a file clean
 

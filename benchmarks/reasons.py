@@ -61,6 +61,10 @@ REASONS: dict[str, str] = {
         "another thread go on, so 32 threads change places far more often than one that waits for "
         "its answer; a single thread also reads its answer by itself, which several cannot."
     ),
+    "timeout of 5 s, 2,000 files": (
+        "The end of the servers and the reports of the files take their turn on a processor that "
+        "three other programs want as well."
+    ),
     "lspkit definition, warm service": (
         "The warm command is nearly all the start of Python and of the command itself, 0.2 s, most "
         "of it imports; how much longer a cold one takes depends on how quickly the server starts."

@@ -38,6 +38,13 @@ def test_the_distance_to_the_floor_is_what_counts_on_canned_answers():
     assert not met({"client_cost": client_cost(own=0.14)})["warm request, canned", "definition"]
 
 
+def test_a_timeout_may_be_exceeded_by_half_a_second():
+    results = {"check_all": {"over": 0.5}, "lspkit check": {"over": 0.51}}
+    section = {"timeout": 5.0, "files": 2000, "bar": 0.5, "results": results}
+    row = "timeout of 5 s, 2,000 files"
+    assert met({"deadlines": section}) == {(row, "check_all"): True, (row, "lspkit check"): False}
+
+
 def test_a_peer_that_answers_nothing_need_not_be_beaten():
     results = {
         "lspkit": {"references": {"p50_ms": 2.0, "times_floor": 1.0}},
