@@ -50,8 +50,9 @@ class Translator:
     def __init__(self, encoding: Encoding, places: dict[str, FoundFile]) -> None:
         self._encoding: Encoding = encoding
         self._places = places
-        #: The starts of the lines of texts whose columns need no conversion.
-        self._starts: dict[Text | None, list[int]] = {None: []}
+        #: Of texts whose columns need no conversion: the starts of the lines, and the length of a
+        #: line break.
+        self._lines: dict[Text | None, tuple[list[int], int]] = {None: ([], 0)}
 
     def location(self, uri: str, range: WireRange) -> Location:
         """A location in a file."""
@@ -62,16 +63,16 @@ class Translator:
         """A range in a text."""
         start, end = range.start, range.end
         line, column, end_line, end_column = start.line, start.character, end.line, end.character
-        starts = self._starts.get(text)
-        if starts is None and text is not None:
-            starts = self._starts[text] = text.plain_starts(self._encoding)
+        lines = self._lines.get(text)
+        if lines is None and text is not None:
+            lines = self._lines[text] = text.plain_lines(self._encoding)
+        starts, ending = lines or ([], 0)
         # Both ends are inside their lines, as nearly always. Here and not in a method of the text:
         # answers have many ranges.
         if (
-            starts
-            and 0 <= line <= end_line < len(starts) - 1
-            and 0 <= column < starts[line + 1] - starts[line]
-            and 0 <= end_column < starts[end_line + 1] - starts[end_line]
+            0 <= line <= end_line < len(starts) - 1
+            and 0 <= column <= starts[line + 1] - starts[line] - ending
+            and 0 <= end_column <= starts[end_line + 1] - starts[end_line] - ending
         ):
             return Range(Position(line + 1, column + 1), Position(end_line + 1, end_column + 1))
         return Range(self.position(text, start), self.position(text, end))

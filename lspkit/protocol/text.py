@@ -103,14 +103,14 @@ class Text:
             and (encoding == "utf-32" or self.value.isascii())
         )
 
-    def plain_starts(self, encoding: Encoding) -> list[int]:
-        """The starts of all lines, if no column needs a conversion; otherwise none.
+    def plain_lines(self, encoding: Encoding) -> tuple[list[int], int]:
+        """The starts of all lines, and the length of a line break at most.
 
-        That is so if all lines end with a line feed, and no character is wider than others.
+        No starts if columns need a conversion, since some characters are wider than others.
         """
-        if "\r" in self.value or not (encoding == "utf-32" or self.value.isascii()):
-            return []
-        return self._line_starts()
+        if encoding != "utf-32" and not self.value.isascii():
+            return [], 0
+        return self._line_starts(), 2 if "\r" in self.value else 1
 
     def column(self, line: int, units: int, encoding: Encoding) -> int:
         """The column in code points for a column of the server."""

@@ -56,7 +56,7 @@ class ServerFileEvent(NamedTuple):
     def written_second(self) -> float | None:
         """When the second began in which a file was last written, by the monotonic clock.
 
-        None for a file that is new or gone.
+        None for a file that is new or gone, or whose modification time is by another clock.
         """
         if self.event.kind != CHANGED:
             return None
@@ -64,7 +64,10 @@ class ServerFileEvent(NamedTuple):
             modified = os.stat(self.event.path).st_mtime
         except OSError:
             return None
-        return math.floor(modified) - time.time() + time.monotonic()
+        now = time.time()
+        if not now - JUST_NOW <= modified <= now:
+            return None
+        return math.floor(modified) - now + time.monotonic()
 
     def may_hold_sources(self) -> bool:
         """Whether it may have been a folder, judged by its name."""

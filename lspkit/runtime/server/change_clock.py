@@ -20,12 +20,25 @@ from lspkit.protocol.open_documents import OPEN_LIMIT
 UNREAD = 32
 #: With more documents than this, those that are not open any more are forgotten.
 TOLD_OF = 4 * OPEN_LIMIT
+#: For how many of the last notifications of changed files the state before is remembered.
+STATES = 16
+#: Seconds by which the clock of a file system may differ from that of the process.
+MARGIN = 0.05
 #: How many changes of files on disk are remembered.
 DISK_CHANGES = 1000
 
 
+class _Before(NamedTuple):
+    """What a server had done before files on disk changed. Times are of the monotonic clock."""
+
+    #: When it was last told anything.
+    told: float
+    #: The documents that it had finished, by URI, and when.
+    rested: Mapping[str, float]
+
+
 class _DiskChange(NamedTuple):
-    """A file on disk has changed. All times are of the monotonic clock."""
+    """A file on disk has changed."""
 
     uri: str
     #: When the server could be told.
@@ -33,19 +46,17 @@ class _DiskChange(NamedTuple):
     #: When the second began in which the file was last written; None if the server does not compare
     #: files by that, or the file is new or gone.
     second: float | None
-    #: When the server was last told anything before.
-    told: float
-    #: The documents that it had finished before, by URI, and when.
-    rested: Mapping[str, float]
 
-    def is_noticed(self, document: str, told: float) -> bool:
+    def is_noticed(self, document: str, told: float, before: _Before | None) -> bool:
         """Whether the server sees another modification time than at its last work on a document.
 
         `told`: when it was last told of the document. It must have finished that before the second
         in which the file was written, and have begun nothing since.
         """
-        rested = self.rested.get(document, 0.0)
-        return self.second is not None and told <= rested < self.second and self.told < self.second
+        if self.second is None or before is None:
+            return False
+        rested = before.rested.get(document, 0.0)
+        return told <= rested and max(rested, before.told) + MARGIN < self.second
 
 
 class ChangeClock:
@@ -69,6 +80,10 @@ class ChangeClock:
         self._saved: freshness_events.Saved | None = None
         #: The last files on disk that changed.
         self._disk: collections.deque[_DiskChange] = collections.deque(maxlen=DISK_CHANGES)
+        #: When the last of those changed that are not remembered any more.
+        self._forgotten = 0.0
+        #: The state before the last changes, by when the server could be told of them.
+        self._before: dict[float, _Before] = {}
         #: When the server last read each document as if it were new, by URI; or compared the files
         #: that the document depends on, and could notice every change.
         self._looked: dict[str, float] = {}
@@ -81,13 +96,7 @@ class ChangeClock:
 
     # With the lock held
 
-    def wrote(
-        self,
-        uri: str,
-        notes: list[Any],
-        *,
-        matters_to_others: bool,
-    ) -> None:
+    def wrote(self, uri: str, notes: list[Any], *, matters_to_others: bool) -> None:
         """The server was told something about a document."""
         self.seq += 1
         before = self._written.get(uri)
@@ -96,7 +105,7 @@ class ChangeClock:
         if "textDocument/didOpen" in methods or (
             "textDocument/didChange" in methods
             and before is not None
-            and all(one.is_noticed(uri, before.at) for one in self._missed(uri))
+            and self._notices_all(uri, before.at)
         ):
             self._looked[uri] = written.at
         if matters_to_others:
@@ -136,8 +145,15 @@ class ChangeClock:
         With the second of the change, if the server compares files by it. `rested`: the documents
         that it has finished, by URI, and when.
         """
-        now, before = time.monotonic(), max(self._changed.at, self._told_at)
-        self._disk.extend(_DiskChange(uri, now, at, before, rested) for uri, at in changed.items())
+        now = time.monotonic()
+        if rested:
+            self._before[now] = _Before(max(self._changed.at, self._told_at), rested)
+            if len(self._before) > STATES:
+                del self._before[next(iter(self._before))]
+        for uri, second in changed.items():
+            if len(self._disk) == DISK_CHANGES:
+                self._forgotten = self._disk[0].at
+            self._disk.append(_DiskChange(uri, now, second))
         self.seq += 1
         for uri in told:
             self._unread.pop(uri, None)
@@ -151,10 +167,20 @@ class ChangeClock:
         """Whether it was told of any file since it last read all of them."""
         return bool(self._disk)
 
+    def _notices_all(self, uri: str, told: float) -> bool:
+        """Whether a server that compares files would notice all that it missed for a document."""
+        return self._looked.get(uri, 0.0) >= self._forgotten and all(
+            one.is_noticed(uri, told, self._before.get(one.at)) for one in self._missed(uri)
+        )
+
     def _missed(self, uri: str) -> Iterator[_DiskChange]:
-        """The changes of other files since the server last read a document as if it were new."""
+        """The changes of other files since the server last looked at those, the last one first."""
         looked = self._looked.get(uri, 0.0)
-        return (one for one in self._disk if one.at > looked and one.uri != uri)
+        for one in reversed(self._disk):
+            if one.at <= looked:
+                return
+            if one.uri != uri:
+                yield one
 
     def _written_for(self, uri: str, rule: ProofRule) -> freshness_events.Written:
         """The last notification that the findings of this source may depend on."""

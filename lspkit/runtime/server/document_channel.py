@@ -341,7 +341,7 @@ class DocumentChannel:
             if changes:
                 self._tell_of_files(changes)
             told = [change["uri"] for change in changes]
-            self.clock.files_changed(changed, told, self.observations.rested())
+            self.clock.files_changed(changed, told, self.observations.rested(self._opened()))
 
     def _tell_of_files(self, changes: list[dict[str, Any]]) -> None:
         """Notify it; send a request, too, if it would lose an edit otherwise. The lock is held."""

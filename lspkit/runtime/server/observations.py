@@ -7,6 +7,7 @@ its own notifications that make its findings doubtful. Guarded by the server's l
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterable
 from typing import Any
 
 from lspkit.diagnostics import freshness_events
@@ -101,9 +102,9 @@ class Observations:
         """Whether it says that it has finished a file, or never says so."""
         return not self._rests_by or uri in self._rested
 
-    def rested(self) -> dict[str, float]:
-        """The files that it has finished, by URI, and when it said so."""
-        return {uri: rested.at for uri, rested in self._rested.items()}
+    def rested(self, uris: Iterable[str]) -> dict[str, float]:
+        """Those of these files that it has finished, and when it said so."""
+        return {uri: self._rested[uri].at for uri in uris if uri in self._rested}
 
     def about(self, uri: str) -> list[freshness_events.FreshnessEvent]:
         """The events that decide about the freshness of one file."""

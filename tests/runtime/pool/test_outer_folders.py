@@ -178,3 +178,24 @@ def test_the_packages_that_a_server_consists_of_are_not_watched(
         ws.document_symbols("a.scr")
         assert told == []
         assert [name for name, _ in heard(log)] == ["last.scr"]
+
+
+@pytest.mark.parametrize("place", ["link", "above", "inside"])
+def test_packages_of_the_project_are_watched_also_if_the_server_is_among_them(place, tmp_path):
+    project = tmp_path / "work" / "project"
+    project.mkdir(parents=True)
+    packages = tmp_path / "shared" / "node_modules"
+    if place == "link":
+        packages.mkdir(parents=True)
+        (project / "node_modules").symlink_to(packages)
+    elif place == "above":
+        packages = tmp_path / "work" / "node_modules"
+    else:
+        packages = project / "app" / "node_modules"
+    everything = {"globPattern": {"baseUri": packages.as_uri(), "pattern": "**/*"}}
+    script = Script(diagnostics=Diagnostics(how="pull"), say=[watchers(everything)])
+    argv = script.command(packages / "server")
+    (packages / "library").mkdir()
+    with workspace(project, argv, text="fine\n") as ws:
+        ws.document_symbols("a.scr")
+        assert told_about(Log.of(argv), packages / "library" / "last.scr") == []
