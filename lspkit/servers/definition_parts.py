@@ -190,10 +190,6 @@ class DiskReactions(msgspec.Struct, frozen=True, kw_only=True):
     """How the server learns of changes on disk."""
 
     looks_again: LooksAgain = "watched"
-    #: Whether it compares the files that a document depends on whenever the document changes, by
-    #: size and by modification time in whole seconds. Then no touch is needed after a change of the
-    #: document if the files were written in a later second than the one of the server's last work.
-    compares_seconds: bool = False
     #: Names or globs of files that its findings may depend on, besides its languages and markers:
     #: imported data, headers without an extension, settings. `*`: any file on disk, except for logs
     #: and other by-products. The unsaved text of a file counts only if a closer pattern fits.
@@ -274,6 +270,10 @@ class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
     #: Additional params of a `didChange` that leaves the text as it is and makes the server check
     #: the document again.
     touch_with: dict[str, Any] = {}
+    #: Whether a change makes it compare the files that the document depends on, by size and by
+    #: modification time in whole seconds. Then no touch is needed after a change, if these files
+    #: were written in a later second than the one of the server's last work.
+    compares_seconds: bool = False
     #: Whether `didChange` always carries the whole text.
     whole_texts: bool = False
     #: Whether `didSave` is sent, if the server asks for it.

