@@ -34,6 +34,16 @@ REASONS: dict[str, str] = {
         "starts, on the same cores. A second server of the same process does not wait for the "
         "guardian."
     ),
+    "edit to diagnostics": (
+        "lspkit is told of the write by the kernel, reads the file, makes the smallest change and "
+        "decodes the findings: 2 to 4 ms of Python. Where the server may publish twice, as clangd "
+        "does, it also waits until the server says that it is done, and for one more answer; the "
+        "bare loop stops at the first push."
+    ),
+    "files edited at once": (
+        "1 to 1.5 ms of Python for each file (the last column), while the server computes on the "
+        "same cores."
+    ),
     "files edited at once: 20 files, clangd": (
         "lspkit waits until clangd says that it is done with each file, and for the answer to a "
         "request after that, since the first push may be from before a header was read again; the "
@@ -64,6 +74,11 @@ REASONS: dict[str, str] = {
     "timeout of 5 s, 2,000 files": (
         "The end of the servers and the reports of the files take their turn on a processor that "
         "three other programs want as well."
+    ),
+    "service, warm definition": (
+        "The call is encoded and decoded once more on both sides, and two processes take turns. "
+        "That is Python, too, and grows with the time of a call in the process: 0.24 ms where such "
+        "a call takes 0.22 ms, 0.29 ms where it takes 0.35 ms."
     ),
     "lspkit definition, warm service": (
         "The warm command is nearly all the start of Python and of the command itself, 0.2 s, most "
