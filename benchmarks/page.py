@@ -75,18 +75,23 @@ def _is_missing(line: str, plots: Mapping[str, str]) -> bool:
     return line.startswith("![") and line.rpartition("(")[2].rstrip(")") not in plots
 
 
-def _measured(report: dict[str, Any]) -> list[dict[str, Any]]:
-    return [one for one in report.values() if isinstance(one, dict) and "machine" in one]
+def _measured(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {name: one for name, one in report.items() if isinstance(one, dict) and "machine" in one}
 
 
 def _head(report: dict[str, Any]) -> str:
     sections = _measured(report)
-    machines = dict.fromkeys(_machine(one["machine"]) for one in sections)
-    commits = sorted({one.get("commit", "unknown") for one in sections})
-    quick = any(one.get("quick") for one in sections)
+    runs: dict[str, list[str]] = {}
+    for name, one in sections.items():
+        commit = f"commit `{one['commit']}`" if "commit" in one else "commit not known"
+        runs.setdefault(f"{_machine(one['machine'])}; {commit}.", []).append(name)
+    # Most sections are of one run. Those that have not run again since are named.
+    last, *earlier = sorted(runs, key=lambda one: -len(runs[one])) or ["Nothing was measured."]
+    named = [f"From an earlier run: {', '.join(sorted(runs[one]))}. {one}" for one in earlier]
+    quick = any(one.get("quick") for one in sections.values())
     return HEAD.format(
-        machine="; ".join(machines) or "Nothing was measured",
-        commits=", ".join(f"`{one}`" for one in commits),
+        machine=last,
+        earlier="".join(f"\n{one}\n" for one in named),
         quick="A quick run: fewer rounds, wider spread.\n" if quick else "",
     )
 

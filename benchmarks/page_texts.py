@@ -4,8 +4,10 @@ from __future__ import annotations
 
 HEAD = """# Benchmarks
 
-{machine}. Commit {commits}. All figures of a table come from runs that took turns on one machine:
-compare them with each other, not with other machines. q1 and q3 are the quartiles.
+{machine}
+{earlier}
+All figures of a table come from runs that took turns on one machine: compare them with each other,
+not with other machines. q1 and q3 are the quartiles.
 {quick}"""
 
 BARS = """
