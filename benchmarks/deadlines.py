@@ -75,10 +75,8 @@ class Measured:
         self._config = runner(SERVER, self._folder).config()
         self.ways = {
             "check_all": self.check_all,
-            "lspkit check": lambda: self.command("--timeout", f"{TIMEOUT:g}"),
-            "lspkit check --no-service": lambda: self.command(
-                "--timeout", f"{TIMEOUT:g}", "--no-service"
-            ),
+            "lspkit check": self.command,
+            "lspkit check --no-service": lambda: self.command("--no-service"),
         }
 
     def check_all(self) -> float:
@@ -101,7 +99,7 @@ class Measured:
         argv = [sys.executable, "-m", "lspkit"]
         began = time.perf_counter()
         done = subprocess.run(
-            [*argv, "check", *words, "."],
+            [*argv, "check", "--timeout", f"{TIMEOUT:g}", *words, "."],
             cwd=self._folder,
             env=environ,
             capture_output=True,

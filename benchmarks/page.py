@@ -178,7 +178,7 @@ def _answers(answers: dict[str, dict[str, int]]) -> str:
     ]
     if not told:
         return ""
-    return f"Other numbers of answers: {'; '.join(told)}. None at all is no time to be beaten.\n"
+    return f"Other numbers of answers: {'; '.join(told)}. A peer without any is not compared.\n"
 
 
 def _spreads(

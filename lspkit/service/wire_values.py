@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import operator
 import os
 import re
 import threading
@@ -148,7 +147,8 @@ _result_decoders = _Decoders(_reads_result)
 
 def prepare_for_requests() -> None:
     """Build the decoders of all requests, so that no client waits for that."""
-    operator.itemgetter(*_OPERATIONS)(_request_decoders)
+    for name in _OPERATIONS:
+        _request_decoders[name]  # built by this access
 
 
 #: The names, by the type of the request.

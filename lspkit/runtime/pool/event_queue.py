@@ -58,16 +58,14 @@ class ServerFileEvent(NamedTuple):
 
         None for a file that is new or gone, or whose modification time is by another clock.
         """
-        if self.event.kind != CHANGED:
+        if self.event.kind != CHANGED or self.has_another_time():
             return None
         try:
             modified = os.stat(self.event.path).st_mtime
         except OSError:
             return None
         now = time.time()
-        if not now - JUST_NOW <= modified <= now:
-            return None
-        return math.floor(modified) - now + time.monotonic()
+        return None if modified > now else math.floor(modified) - now + time.monotonic()
 
     def may_hold_sources(self) -> bool:
         """Whether it may have been a folder, judged by its name."""

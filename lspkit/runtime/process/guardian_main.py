@@ -19,6 +19,7 @@ from __future__ import annotations
 # `socket` take half of that time; what is needed of them is in the modules that they are made of.
 import _signal as signal  # type: ignore[import-not-found]
 import _socket as socket
+import array
 import ctypes
 import gc
 import os
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 #: Bytes of the length that precedes a request.
 LENGTH_BYTES = 8
 #: Bytes of a descriptor in a message of the kernel.
-INT_BYTES = ctypes.sizeof(ctypes.c_int)
+INT_BYTES = array.array("i").itemsize
 #: Only the host, or its end, ends the guardian: it must outlive all servers.
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
 #: Milliseconds between two searches for descendants that were started during the kill.
@@ -302,22 +303,15 @@ def signal_group(server: int, number: int) -> None:
         attempt(os.killpg, server, number)
 
 
-def integers(data: bytes) -> list[int]:
-    """The descriptors in a message of the kernel, without a number that was cut off."""
-    whole = len(data) - len(data) % INT_BYTES
-    return [
-        int.from_bytes(data[at : at + INT_BYTES], sys.byteorder)
-        for at in range(0, whole, INT_BYTES)
-    ]
-
-
 def accept(requests: socket.socket, host: int, ends: int) -> int | None:
     """Accept one request and fork its keeper; 0 if none was forked, None at the end."""
     try:
         message, rights, _, _ = requests.recvmsg(16, socket.CMSG_SPACE(8 * INT_BYTES))
     except OSError:
         return None
-    descriptors = [fd for _, _, data in rights for fd in integers(data)]
+    descriptors = array.array("i")
+    for _, _, data in rights:
+        descriptors.frombytes(data[: len(data) - len(data) % INT_BYTES])
     # Not by a flag of the call, which some versions of Python ignore.
     for descriptor in descriptors:
         os.set_inheritable(descriptor, False)
@@ -334,7 +328,7 @@ def accept(requests: socket.socket, host: int, ends: int) -> int | None:
             control.close()
             return 0
         if pid == 0:
-            become_keeper(requests, host, ends, descriptors)
+            become_keeper(requests, host, ends, list(descriptors))
         return pid
     finally:
         for descriptor in descriptors:
