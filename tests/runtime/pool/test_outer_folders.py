@@ -195,11 +195,11 @@ def test_packages_of_the_project_are_watched_also_if_the_server_is_among_them(pl
     everything = {"globPattern": {"baseUri": packages.as_uri(), "pattern": "**/*"}}
     script = Script(diagnostics=Diagnostics(how="pull"), say=[watchers(everything)])
     argv = script.command(packages / "server")
-    (packages / "library").mkdir()
+    (packages / "library" / "dist").mkdir(parents=True)
     with workspace(project, argv, text="fine\n") as ws:
         ws.document_symbols("a.scr")
         log = Log.of(argv)
-        written_outside(packages / "library" / "last.scr", "")
+        written_outside(packages / "library" / "dist" / "last.scr", "")
         wait_until_heard(log, "last.scr")
         # Its own log lies among these packages, too.
         assert {name for name, _ in heard(log)} <= {"last.scr", "log.jsonl"}

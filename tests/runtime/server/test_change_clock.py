@@ -128,6 +128,14 @@ def test_the_second_of_a_change_is_that_of_the_modification_time(tmp_path, monke
     assert second_of(path, CREATED) is second_of(path, REPLACED) is None
 
 
+def test_a_modification_time_that_is_still_to_come_tells_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(event_queue, "JUST_NOW", 3600.0)  # however near it is
+    path = tmp_path / "header.h"
+    path.write_text("")
+    os.utime(path, (time.time() + 600,) * 2)
+    assert second_of(path, CHANGED) is None
+
+
 @pytest.mark.parametrize("shift", [-600, 600])
 def test_a_modification_time_by_another_clock_tells_nothing(shift, tmp_path):
     path = tmp_path / "header.h"
