@@ -89,9 +89,13 @@ class PositionRequest(FileRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
     symbol: str | None = None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         line, column, symbol = self.line, self.column, self.symbol
-        if type(line) is type(column) is int and line > 0 and column > 0 and symbol is None:
+        by_place = type(line) is type(column) is int and line > 0 and column > 0 and symbol is None
+        is_bare = len(self.__struct_fields__) == _OWN_FIELDS and self.text is None
+        if by_place and is_bare and type(self.path) is str:
+            return  # as nearly always
+        super().__post_init__()
+        if by_place:
             return
         check_number("line", line)
         check_number("column", column)
@@ -102,6 +106,9 @@ class PositionRequest(FileRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
                 bounds="line and column, or symbol, or line and symbol",
             )
 
+
+#: How many fields a request about a position has, unless it has more of its own.
+_OWN_FIELDS = len(PositionRequest.__struct_fields__)
 
 Steps = Generator[Effect, Any, Any]
 R = TypeVar("R", bound=Request[Any])

@@ -29,7 +29,11 @@ def ask_at(
     request: PositionRequest[Any], method: str, span: Span = "file", **more: Any
 ) -> Effects[list[Reply]]:
     """Send a request about the position; `more` are further params."""
-    line, column = yield from position_of(request)
+    if request.symbol is None:
+        # The request's constructor has checked that both are given.
+        line, column = request.line or 1, request.column or 1
+    else:
+        line, column = yield from position_of(request)
     replies: list[Reply] = yield Ask(
         request.path, request.text, method, params_at(line, column, **more), span=span
     )

@@ -31,7 +31,13 @@ class PositionCallOptions(FileCallOptions, total=False):
     symbol: str | None
 
 
+#: The limits of a call without options.
+UNLIMITED = Limits()
+
+
 def limits_of(more: FileCallOptions) -> tuple[Limits, dict[str, Any]]:
     """The limits among the options, and the other options. The request refuses unknown ones."""
+    if not more:
+        return UNLIMITED, {}
     rest: dict[str, Any] = {**more}
     return Limits(rest.pop("timeout", None), rest.pop("cancel", None)), rest

@@ -245,8 +245,12 @@ class Queries:
         extra: dict[str, Any] | None = None,
     ) -> T:
         limits, rest = limits_of(more)
-        rest.update(extra or {})
-        path, line, column = _position(at, line, column, rest.get("symbol"))
+        if extra is not None:
+            rest.update(extra)
+        if type(at) is str:
+            path = at
+        else:
+            path, line, column = _position(at, line, column, rest.get("symbol"))
         return self._engine.run(kind(path=path, line=line, column=column, **rest), limits)
 
     def _run_from(
@@ -267,8 +271,6 @@ def _position(
     at: PathLike | Place, line: int | None, column: int | None, symbol: str | None
 ) -> tuple[str, int | None, int | None]:
     """Path, line and column of a call, which may be given as a result of an earlier call."""
-    if type(at) is str:
-        return at, line, column
     if isinstance(at, Call):
         at = at.item
     if not isinstance(at, Location | Symbol | HierarchyItem):

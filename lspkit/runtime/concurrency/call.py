@@ -90,7 +90,8 @@ class CallContext:
     """The limits of one call, and what it uses."""
 
     __slots__ = (
-        *("_uses", "answer_log", "began", "cancel", "deadline", "done", "on_slow", "owner"),
+        *("_uses", "answer_log", "began", "blocks", "cancel", "deadline", "done", "on_slow"),
+        "owner",
     )
 
     def __init__(
@@ -114,6 +115,8 @@ class CallContext:
         self.on_slow: Callable[[], None] | None = None
         #: The whole call, for a part of one.
         self.owner = self
+        #: Whether this thread itself waits for each answer. Of the whole call.
+        self.blocks = False
 
     def part(self, seconds: float | None) -> CallContext:
         """A part of this call that ends earlier: after these seconds from now."""

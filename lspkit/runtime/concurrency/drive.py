@@ -18,6 +18,7 @@ def block(steps: Steps[T], call: CallContext) -> T:
 
     An interrupt is thrown into the generator where it waits, so that it can cancel its request.
     """
+    call.blocks = True
     try:
         waiter, until = next(steps)
         while True:
@@ -30,6 +31,8 @@ def block(steps: Steps[T], call: CallContext) -> T:
     except StopIteration as end:
         value: T = end.value
         return value
+    finally:
+        steps.close()  # an interrupt may come outside of it, too
 
 
 def together(jobs: Sequence[Steps[T]], call: CallContext) -> Steps[list[T | Exception]]:
@@ -43,6 +46,7 @@ def together(jobs: Sequence[Steps[T]], call: CallContext) -> Steps[list[T | Exce
         except Exception as problem:  # noqa: BLE001 (it is that job's result)
             return [problem]
     round = _Round(jobs)
+    blocks, call.owner.blocks = call.owner.blocks, False
     try:
         for number in range(len(jobs)):
             round.go_on(number, None)
@@ -50,6 +54,7 @@ def together(jobs: Sequence[Steps[T]], call: CallContext) -> Steps[list[T | Exce
             outcome = yield round.step()
             round.look(outcome, call)
     finally:
+        call.owner.blocks = blocks
         for number in round.waits:
             jobs[number].close()
     return round.results

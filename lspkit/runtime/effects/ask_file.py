@@ -17,6 +17,7 @@ from lspkit.protocol.wire.raw_items import read_location_ranges, read_raw_items
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.effects.ask_in_thread import ask_in_thread, is_confused
 from lspkit.runtime.exchange.ask_server import (
     request_deadline,
     request_document,
@@ -34,13 +35,20 @@ from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntr
 from lspkit.runtime.server.server import Server
 from lspkit.types import Caveat
 
-REFERENCES, DECLARATION = "textDocument/references", "textDocument/declaration"
+DECLARATION = "textDocument/declaration"
 #: How often both requests for references are sent, until they are about one text.
 MOST_TRIES = 3
 
 
-def ask_servers_of_file(context: Context, effect: Ask, call: CallContext) -> Steps[list[Reply]]:
+def ask_servers_of_file(
+    context: Context, effect: Ask, call: CallContext
+) -> list[Reply] | Steps[list[Reply]]:
     """Perform `Ask`."""
+    replies = ask_in_thread(context, effect, call) if call.owner.blocks else None
+    return _ask_all(context, effect, call) if replies is None else replies
+
+
+def _ask_all(context: Context, effect: Ask, call: CallContext) -> Steps[list[Reply]]:
     if effect.text is None and effect.may_be_library:
         file = locate_to_read(context, effect.path, call.began)
     else:
@@ -64,8 +72,8 @@ def ask_servers_of_file(context: Context, effect: Ask, call: CallContext) -> Ste
 def _ask_one(
     context: Context, server: Server, file: File, effect: Ask, call: CallContext
 ) -> Steps[Reply]:
-    confused = server.choice.definition.confuses_declarations
-    if confused and effect.method == REFERENCES and not effect.ignore_capabilities:
+    confused = is_confused(server, effect.method)
+    if confused and not effect.ignore_capabilities:
         return _ask_references(context, server, file, effect, call)
     return _ask_as_is(context, server, file, effect, call)
 
@@ -132,7 +140,7 @@ def _send(
         until = request_deadline(context, server, call)
         try:
             asked = request_document(
-                context, server, file, None, method, effect.build, until, gives_way=True
+                context, server, file, None, method, effect.build, until, call, gives_way=True
             )
             return (yield from asked)
         except ExclusiveCallWaiting:
@@ -148,11 +156,11 @@ def _send(
             until = request_deadline(context, server, call)
             if about:
                 asked = request_document(
-                    context, server, file, effect.text, method, effect.build, until
+                    context, server, file, effect.text, method, effect.build, until, call
                 )
             else:
                 params = effect.build(file.uri, NO_TEXT, server.channel.session.encoding)
-                asked = request_server(context, server, method, params, until)
+                asked = request_server(context, server, method, params, until, call)
             return (yield from asked)
         finally:
             if turn.done and effect.text is not None:

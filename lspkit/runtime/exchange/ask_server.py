@@ -21,6 +21,7 @@ from lspkit.runtime.concurrency.waiter import Outcome, Steps, Waiter, uncancelle
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File
+from lspkit.runtime.process.server_output import Claims
 from lspkit.runtime.process.usage import is_asleep, usage
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntry
 from lspkit.runtime.server.pending_request import (
@@ -51,11 +52,16 @@ GIVEN_UP = (CONTENT_MODIFIED, SERVER_CANCELLED, REQUEST_CANCELLED)
 
 
 def request_server(
-    context: Context, server: Server, method: str, params: Any, until: float
+    context: Context,
+    server: Server,
+    method: str,
+    params: Any,
+    until: float,
+    call: CallContext | None = None,
 ) -> Steps[Reply]:
-    """Send a request about no document, and wait for its answer."""
+    """Send a request about no document, and wait for its answer. `call` as below."""
     send = functools.partial(server.channel.ask, method, params)
-    return _send_until_answered(context, server, method, until, send)
+    return _send_until_answered(context, server, method, until, send, call)
 
 
 def request_document(
@@ -66,16 +72,18 @@ def request_document(
     method: str,
     build: Build,
     until: float,
+    call: CallContext | None = None,
     *,
     gives_way: bool = False,
 ) -> Steps[Reply]:
     """Send a request about a document, brought up to date first, and wait for its answer.
 
+    With a call, the thread that waits for it may read the answer by itself.
     With `gives_way`, for a caller without a place in the queue, `ExclusiveCallWaiting` is raised
     instead of a second request if a call with a text of its own waits for the server.
     """
     send = functools.partial(server.channel.ask_about, file, text, method, build)
-    return _send_until_answered(context, server, method, until, send, gives_way=gives_way)
+    return _send_until_answered(context, server, method, until, send, call, gives_way=gives_way)
 
 
 def _send_until_answered(
@@ -83,7 +91,8 @@ def _send_until_answered(
     server: Server,
     method: str,
     until: float,
-    send: Callable[[], PendingRequest],
+    send: Callable[[Claims | None], PendingRequest],
+    call: CallContext | None,
     *,
     gives_way: bool = False,
 ) -> Steps[Reply]:
@@ -92,8 +101,14 @@ def _send_until_answered(
     while True:
         if server.channel.connection is not None and not server.channel.connection.has_room():
             yield from wait_for_room(context, server, method, until)
-        pending = send()
-        value = yield from wait_for_answer(context, server, pending, until)
+        claims: Claims | None = [] if call is not None and call.owner.blocks else None
+        try:
+            pending = send(claims)
+            read_here(server, pending, claims, until)
+            value = yield from wait_for_answer(context, server, pending, until)
+        finally:
+            if claims:  # it was interrupted before it could read its answer
+                claims[0].give_back(claims)
         if isinstance(value, Answered):
             view = nowhere(server) if pending.view is None else pending.view
             return Reply(server.id, value.result, view, method, pending.seq)
@@ -103,6 +118,14 @@ def _send_until_answered(
             raise ExclusiveCallWaiting
         uncancelled((yield (Waiter(), time.monotonic() + pause)))
         pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def read_here(server: Server, pending: PendingRequest, claims: Claims | None, until: float) -> None:
+    """Wait for an answer for a moment, and read it, if the output was claimed for it."""
+    connection = server.channel.connection
+    left = until - time.monotonic()
+    if claims and connection is not None and left > 0:
+        connection.read_answer(claims, pending.id, left)
 
 
 def wait_for_answer(
@@ -121,6 +144,22 @@ def wait_for_answer(
         raise
     finally:
         server.channel.finish(pending)
+    return answer_of(context, server, pending, began)
+
+
+def late_answer(
+    context: Context, server: Server, pending: PendingRequest, began: float, until: float
+) -> RequestTimeoutError:
+    """The error for an answer that has not come in time; a server that is stuck is given up."""
+    error = _timed_out(context, server, pending.method, began, until)
+    server.give_up_if_stuck(pending, began, request_timeout(context, server))
+    return error
+
+
+def answer_of(
+    context: Context, server: Server, pending: PendingRequest, began: float
+) -> Answered | RequestFailedError:
+    """The answer that has come; an error response is returned, every other failure is raised."""
     value = pending.waiter.value
     if isinstance(value, Answered):
         took = time.monotonic() - began

@@ -156,6 +156,23 @@ class Pool:
             raise failures[0]
         return servers, failures
 
+    def only_server(self, path: str, call: CallContext) -> Server | None:
+        """The server of a file, if it is known to have this one and no other; else None.
+
+        The call keeps it until it ends.
+        """
+        known = self.assignments.known.get(path)
+        if known is None or len(known.servers) != 1 or known.failures:
+            return None
+        if path in self._files.libraries or not known.holds(self._clock(), self._environ):
+            return None
+        server = known.servers[0]
+        call.use(server.channel)
+        # `retire` first drops this assignment, and then looks for users.
+        if self.assignments.known.get(path) is not known or not server.channel.admits(path):
+            return None
+        return server
+
     def _start_for(
         self, path: str, call: CallContext, file: File | None
     ) -> tuple[list[Server], list[LspkitError]]:

@@ -5,20 +5,23 @@ reader thread in between would cost two switches between threads. What the calle
 until it is known to be that answer, alone and whole. Everything else is left to the reader thread,
 so an interrupt of the caller can lose nothing but its own answer.
 
-While a caller reads, the reader thread is not woken by output: its `epoll` does not ask for it. It
-is still woken by the end of the process. Where there is no `epoll`, only the reader thread reads.
+A caller claims the output before it sends its request: the answer may come at once. From then on
+the reader thread is not woken by output, since its `epoll` does not ask for it, until the caller
+gives the output back. It is still woken by the end of the process. Where there is no `epoll`, only
+the reader thread reads.
 """
 
 from __future__ import annotations
 
 import collections
+import itertools
+import operator
 import os
 import select
 import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.process.child import close_all
 
 T = TypeVar("T")
@@ -39,12 +42,17 @@ def read_chunk(descriptor: int) -> bytes | None:
         return None
 
 
+#: The output that a caller has claimed; empty if it has claimed none, or given it back.
+Claims = list["ServerOutput"]
+
+
 class ServerOutput:
     """The output of one server, and what else its reader thread waits for."""
 
     def __init__(self, output: int, *others: int) -> None:
         self._output = output
-        #: Held by whoever reads. A caller holds it for `OWN_READ` seconds at most.
+        #: Held by whoever reads. A caller holds it while it sends its request, and then for
+        #: `OWN_READ` seconds at most.
         self._reading = threading.Lock()
         #: What a caller has read, and was not for it alone.
         self._left: collections.deque[bytes] = collections.deque()
@@ -96,44 +104,46 @@ class ServerOutput:
 
     # Callers
 
+    def claim(self, claims: Claims) -> None:
+        """Keep the output for the caller, if nobody reads it: then it is added to `claims`.
+
+        The caller calls `give_back` in the end, whatever happens.
+        """
+        if self._arrivals is None:
+            return
+        # An interrupt may come after each call of a function. So the lock is taken and noted in one
+        # call of C code.
+        claims.extend(itertools.compress((self,), map(self._reading.acquire, (False,))))
+        if not claims:
+            return
+        if self._handling or self._closed or self._left:
+            self.give_back(claims)
+        else:
+            self._arrivals.modify(self._output, 0)
+
+    def give_back(self, claims: Claims) -> None:
+        """The caller that has claimed the output reads no more: the reader thread does."""
+        arrivals = None if self._closed else self._arrivals
+        # Each `finally` begins with the call that must happen.
+        try:
+            try:
+                if arrivals is not None:
+                    arrivals.modify(self._output, select.EPOLLIN)
+            finally:
+                if arrivals is not None and self._left:
+                    arrivals.modify(self._ready[0], select.EPOLLIN)
+        finally:
+            # Both in one call of C code, so that it is not released twice.
+            list(map(operator.call, (self._reading.release, claims.clear)))
+
     def read_own(
-        self,
-        waiter: Waiter,
-        timeout: float,
-        find: Callable[[bytes], T | None],
-        take: Callable[[T], None],
+        self, timeout: float, find: Callable[[bytes], T | None], take: Callable[[T], None]
     ) -> None:
         """Wait for the next output for a moment, and handle it in this thread if it is for it.
 
-        `find` returns the message if the bytes are the answer for the waiter, and `take` completes
-        the waiter with it. Otherwise the reader thread does so, or has done so.
+        The caller has claimed it. `find` returns the message if the bytes are the answer for the
+        caller, and `take` handles it. Otherwise the reader thread does so.
         """
-        arrivals = self._arrivals
-        if arrivals is None:
-            return
-        # An interrupt may come after each call of a function. So the lock is taken and noted in one
-        # call of C code, and each `finally` begins with the call that must happen.
-        held: list[bool] = []
-        try:
-            held.extend(map(self._reading.acquire, (False,)))
-            if not held[0] or self._handling or waiter.done or self._closed or self._left:
-                return
-            try:
-                try:
-                    arrivals.modify(self._output, 0)
-                    self._take_own(timeout, find, take)
-                finally:
-                    arrivals.modify(self._output, select.EPOLLIN)
-            finally:
-                if self._left:
-                    arrivals.modify(self._ready[0], select.EPOLLIN)
-        finally:
-            if held and held[0]:
-                self._reading.release()
-
-    def _take_own(
-        self, timeout: float, find: Callable[[bytes], T | None], take: Callable[[T], None]
-    ) -> None:
         if not self._poll.poll(timeout * 1000):
             return
         try:

@@ -29,7 +29,7 @@ from lspkit.protocol.wire.messages import Malformed, Message, ResponseMessage, p
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.process.child import Child, close_all, unread_bytes
-from lspkit.runtime.process.server_output import CHUNK, OWN_READ, ServerOutput, read_chunk
+from lspkit.runtime.process.server_output import CHUNK, OWN_READ, Claims, ServerOutput, read_chunk
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -128,8 +128,9 @@ class Connection:
             return
         idle = not self._queue and not self._writing and not self._closing
         self._queue.extend(frames)
-        self._queued += sum(map(len, frames))
-        if idle and len(frames) == 1 and len(frames[0]) <= ATOMIC:
+        size = len(frames[0]) if len(frames) == 1 else sum(map(len, frames))
+        self._queued += size
+        if idle and size <= ATOMIC and len(frames) == 1:
             self._write_here(frames[0])
         if self._queue and self._something.locked():
             self._something.release()
@@ -183,23 +184,33 @@ class Connection:
             waiter.complete()
         return waiter
 
-    def read_answer(self, waiter: Waiter, timeout: float) -> None:
-        """Read the answer for a waiter in the caller's thread, if it is soon the next message."""
-        if len(self.session.pending) == 1 and not self._closing:
-            find = functools.partial(self._own_answer, waiter)
-            self._output.read_own(waiter, min(timeout, OWN_READ), find, self._receive)
+    def claim_output(self, claims: Claims) -> None:
+        """Keep the output for a caller that is about to send a request. The lock is held.
 
-    def _own_answer(self, waiter: Waiter, data: bytes) -> ResponseMessage | None:
-        """The message in these bytes, if it is the answer for a waiter and nothing follows it."""
+        Not if another answer is awaited: that may come first.
+        """
+        if not self.session.pending and not self._closing:
+            self._output.claim(claims)
+
+    def read_answer(self, claims: Claims, id: int, timeout: float) -> None:
+        """Read the answer to a request in the caller's thread, if it is soon the next message.
+
+        The caller has claimed the output, which is given back.
+        """
+        try:
+            find = functools.partial(self._own_answer, id)
+            self._output.read_own(min(timeout, OWN_READ), find, self._receive)
+        finally:
+            self._output.give_back(claims)
+
+    def _own_answer(self, id: int, data: bytes) -> ResponseMessage | None:
+        """The message in these bytes, if it is the answer to a request and nothing follows it."""
         self.last_received = time.monotonic()
         found = first_frame(data) if self._frames.between else None
         if found is None or found[1] != len(data):
             return None
         message = parse(found[0])
-        if not isinstance(message, ResponseMessage) or message.id is None:
-            return None
-        pending = self.session.pending.get(message.id)
-        return message if pending is not None and pending.tag is waiter else None
+        return message if isinstance(message, ResponseMessage) and message.id == id else None
 
     def stderr_tail(self, limit: int = 2000) -> str:
         """The last output of the server on standard error."""

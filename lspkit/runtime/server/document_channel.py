@@ -16,13 +16,14 @@ from typing import Any
 
 from lspkit.errors import LspkitError, PathError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.capabilities import DocumentKey
-from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, View
+from lspkit.protocol.open_documents import OPEN_LIMIT, Document, Documents, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.watch_registrations import CREATED, separate_notes
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import File, Files, is_current
+from lspkit.runtime.process.server_output import Claims
 from lspkit.runtime.server.change_clock import ChangeClock
 from lspkit.runtime.server.connection import Connection
 from lspkit.runtime.server.document_queue import DocumentQueue
@@ -35,7 +36,7 @@ from lspkit.runtime.server.document_text import (
     to_be_told,
 )
 from lspkit.runtime.server.observations import Observations
-from lspkit.runtime.server.pending_request import Build, PendingRequest, ReplyWaiter
+from lspkit.runtime.server.pending_request import Build, PendingRequest
 from lspkit.servers.definition import Definition
 
 #: A symbol that no project has.
@@ -92,11 +93,11 @@ class DocumentChannel:
             raise ServerBrokenError(f"{self._id} is {self._state()}", server=self._id)
         return self.connection
 
-    def ask(self, method: str, params: Any) -> PendingRequest:
-        """Queue a request about no document."""
-        pending = PendingRequest(method, ReplyWaiter(), None)
+    def ask(self, method: str, params: Any, claims: Claims | None = None) -> PendingRequest:
+        """Queue a request about no document. `claims` as in `ask_about`."""
+        pending = PendingRequest(method, Waiter(), None)
         with self.lock:
-            self._queue(pending, [], params)
+            self._queue(pending, [], params, claims)
         return pending
 
     def say(self, method: str, params: Any) -> None:
@@ -104,18 +105,41 @@ class DocumentChannel:
         with self.lock:
             self.post([(method, params)])
 
-    def ask_about(self, file: File, text: str | None, method: str, build: Build) -> PendingRequest:
-        """Bring the document up to date and queue a request about it, in one step."""
-        self._refuse_foreign(file)
+    def ask_about(
+        self,
+        file: File,
+        text: str | None,
+        method: str,
+        build: Build,
+        claims: Claims | None = None,
+    ) -> PendingRequest:
+        """Bring the document up to date and queue a request about it, in one step.
+
+        With `claims`, which may be filled, the caller is going to wait in this thread.
+        """
         key = self.key_of(file.uri)
+        if text is None:
+            with self.lock:
+                document = self._current(file)
+                if document is not None:
+                    params = build(key.uri, document.text, self.session.encoding)
+                    return self._send(document, [], method, params, claims)
+        self._refuse_foreign(file)
         given = None if text is None else Text(text)
         shown: DocumentText | None = None
         while True:
             with self.lock:
-                pending = self._ask_about(file, key, given, shown, method, build)
+                pending = self._ask_about(file, key, given, shown, method, build, claims)
             if pending is not None:
                 return pending
             shown = self._shown(file, given)  # outside the lock, then compare and set
+
+    def _current(self, file: File) -> Document | None:
+        """The document of a file, if it is open with the text that is on disk. The lock is held."""
+        document = self.documents.get(file.uri)
+        if document is None or document.unsure or not is_current(document.stamp, file):
+            return None
+        return document
 
     def _refuse_foreign(self, file: File) -> None:
         """Raise if the server must not see the file; if it is open, close it."""
@@ -136,19 +160,16 @@ class DocumentChannel:
         shown: DocumentText | None,
         method: str,
         build: Build,
+        claims: Claims | None = None,
     ) -> PendingRequest | None:
-        document = self.documents.get(file.uri)
         encoding = self.session.encoding
         notes: list[Any] = []
-        if (
-            given is None
-            and document is not None
-            and not document.unsure
-            and is_current(document.stamp, file)
-        ):
+        document = self._current(file) if given is None else None
+        if document is not None:
             params = build(key.uri, document.text, encoding)
         else:
             if shown is None:
+                document = self.documents.get(file.uri)
                 is_open = document is not None and not document.unsure
                 if given is None or (self._opens_as_on_disk and not is_open):
                     return None
@@ -156,17 +177,24 @@ class DocumentChannel:
             # `build` may raise: it runs first, before anything is changed or sent.
             params = build(key.uri, shown.text, encoding)
             document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
-        view = View(key.uri, document.text, document.version, encoding)
-        pending = PendingRequest(method, ReplyWaiter(), view)
+        return self._send(document, notes, method, params, claims)
+
+    def _send(
+        self, document: Document, notes: list[Any], method: str, params: Any, claims: Claims | None
+    ) -> PendingRequest:
+        """Send notifications about a document, and then a request, if any. The lock is held."""
+        uri = document.key.uri
+        view = View(uri, document.text, document.version, self.session.encoding)
+        pending = PendingRequest(method, Waiter(), view)
         if method:
-            self._queue(pending, notes, params)
+            self._queue(pending, notes, params, claims)
         else:
             self.post(notes)
             pending.posted = self._connected().queued
             pending.waiter.complete()
         self.documents.commit(document)
         if notes:
-            self.clock.wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
+            self.clock.wrote(uri, notes, matters_to_others=not merely_opened(document, notes))
         pending.seq = self.clock.seq
         return pending
 
@@ -242,16 +270,23 @@ class DocumentChannel:
         if notes:
             connection.post(*[self.session.notify(method, params) for method, params in notes])
 
-    def _queue(self, pending: PendingRequest, notes: list[Any], params: Any) -> None:
+    def _queue(
+        self,
+        pending: PendingRequest,
+        notes: list[Any],
+        params: Any,
+        claims: Claims | None = None,
+    ) -> None:
         connection = self._connected()
+        if claims is not None:
+            connection.claim_output(claims)
         self.last_used = time.monotonic()
-        frames = [self.session.notify(method, said) for method, said in notes]
         try:
+            frames = [self.session.notify(method, said) for method, said in notes] if notes else ()
             uri = pending.view.uri if pending.view is not None else ""
             pending.id, frame = self.session.request(pending.method, params, pending.waiter, uri)
             connection.post(*frames, frame)
             pending.posted = connection.queued
-            pending.waiter.read = connection.read_answer
         except BaseException:
             self.session.pending.pop(pending.id, None)
             raise
@@ -353,7 +388,7 @@ class DocumentChannel:
         self._files_told += len(changes)
         if 0 < self._definition.exceptions.loses_edits_after < self._files_told:
             self._files_told = 0
-            pending = PendingRequest("workspace/symbol", ReplyWaiter(), None)
+            pending = PendingRequest("workspace/symbol", Waiter(), None)
             self._queue(pending, [], {"query": NO_SYMBOL})
 
     def finish(self, pending: PendingRequest) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,32 +16,11 @@ from lspkit.runtime.concurrency.waiter import Waiter
 Build = Callable[[str, Text, Encoding], Any]
 
 
-class ReplyWaiter(Waiter):
-    """Waits for an answer; a thread that blocks on it reads the answer itself, if it can."""
-
-    __slots__ = ("read",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        #: Reads it, for a time in seconds at most. None as long as the request was not sent.
-        self.read: Callable[[Waiter, float], None] | None = None
-
-    def wait(self, timeout: float) -> bool:
-        """Block until it is complete, woken, or the time is up; True if complete."""
-        if not self.done and timeout > 0 and self.read is not None:
-            began = time.monotonic()
-            self.read(self, timeout)
-            if self.done:
-                return True
-            timeout -= time.monotonic() - began
-        return super().wait(timeout)
-
-
 class PendingRequest(msgspec.Struct):
     """A request without an answer. Its waiter gets `Answered`, `Failed` or `ConnectionLost`."""
 
     method: str
-    waiter: ReplyWaiter
+    waiter: Waiter
     #: None for a request about no document.
     view: View | None
     id: int = 0

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.process.server_output import ServerOutput
+from lspkit.runtime.process.server_output import Claims, ServerOutput
 
 #: Seconds until a test gives up. No test waits that long.
 SOON = 20
@@ -37,14 +36,26 @@ class Pipe:
         """The reader thread has handled everything, and waits."""
         assert self.output.wait(0) == set()
 
-    def ask(self, wanted: bytes, waiter: Waiter | None = None, timeout: float = MOMENT) -> None:
+    def claim(self) -> Claims:
+        """A caller is about to send a request."""
+        claims: Claims = []
+        self.output.claim(claims)
+        return claims
+
+    def ask(self, wanted: bytes, timeout: float = MOMENT) -> None:
         """A caller waits for these bytes."""
-        self.output.read_own(
-            waiter or Waiter(),
-            timeout,
-            lambda data: data if data == wanted else None,
-            self.taken.append,
-        )
+        claims = self.claim()
+        if claims:
+            self.read_own(claims, wanted, timeout)
+
+    def read_own(self, claims: Claims, wanted: bytes, timeout: float = MOMENT) -> None:
+        """A caller that has claimed the output waits for these bytes."""
+        try:
+            self.output.read_own(
+                timeout, lambda data: data if data == wanted else None, self.taken.append
+            )
+        finally:
+            self.output.give_back(claims)
 
     def read(self) -> bytes | None:
         """The reader thread: woken, and reads."""
@@ -97,13 +108,34 @@ def test_after_a_caller_has_waited_in_vain_the_thread_is_woken_again(pipe):
     assert pipe.read() == b"late"
 
 
-def test_a_caller_that_was_answered_meanwhile_does_not_wait(pipe):
+def test_an_answer_that_comes_before_the_caller_reads_does_not_wake_the_thread(pipe):
     pipe.idle_reader()
-    waiter = Waiter()
-    waiter.complete()
-    pipe.send(b"of another one")
-    pipe.ask(b"mine", waiter)
-    assert pipe.read() == b"of another one"
+    claims = pipe.claim()
+    pipe.send(b"mine")
+    assert pipe.output.wait(0) == set()
+    pipe.read_own(claims, b"mine")
+    assert pipe.taken == [b"mine"]
+    assert pipe.output.wait(0) == set()
+
+
+def test_a_claim_that_is_given_back_unused_leaves_everything_to_the_thread(pipe):
+    pipe.idle_reader()
+    claims = pipe.claim()
+    pipe.send(b"a push")
+    pipe.output.give_back(claims)
+    assert claims == []
+    assert pipe.read() == b"a push"
+
+
+def test_only_one_caller_has_a_claim(pipe):
+    pipe.idle_reader()
+    claims = pipe.claim()
+    assert claims == [pipe.output]
+    assert pipe.claim() == []
+    pipe.output.give_back(claims)
+    again = pipe.claim()
+    assert again == [pipe.output]
+    pipe.output.give_back(again)
 
 
 def test_the_end_of_the_output_is_the_threads(pipe):
@@ -121,8 +153,10 @@ def test_what_a_caller_raises_leaves_its_bytes_to_the_thread(pipe):
     def interrupted(_: bytes) -> bytes:
         raise KeyboardInterrupt
 
+    claims = pipe.claim()
     with pytest.raises(KeyboardInterrupt):
-        pipe.output.read_own(Waiter(), MOMENT, interrupted, pipe.taken.append)
+        pipe.output.read_own(MOMENT, interrupted, pipe.taken.append)
+    pipe.output.give_back(claims)
     assert pipe.read() == b"mine"
     pipe.idle_reader()
     pipe.send(b"next")
@@ -140,20 +174,15 @@ def test_output_that_is_about_to_be_closed_is_not_read_by_callers(pipe):
 
 def test_the_thread_is_not_woken_by_what_a_caller_reads(pipe):
     woken: list[set[int]] = []
-    asking, asked = threading.Event(), threading.Event()
-
-    def find(data: bytes) -> bytes | None:
-        return data if data == b"mine" else None
+    asked = threading.Event()
 
     def call() -> None:
-        asking.set()
-        pipe.output.read_own(Waiter(), SOON, find, pipe.taken.append)
+        pipe.ask(b"mine", SOON)
         asked.set()
 
     pipe.idle_reader()
     caller = threading.Thread(target=call)
     caller.start()
-    assert asking.wait(SOON)
     while not pipe.output._reading.locked():
         pass
     pipe.send(b"mine")

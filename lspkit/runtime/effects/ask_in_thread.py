@@ -1,0 +1,109 @@
+"""The usual way of `Ask`: one server, which is ready, is asked in the thread of the caller.
+
+Nearly every request is like that, and its own cost counts: each generator between the caller and
+the server is resumed for each wait. So this is one plain function. Whatever is not usual is left to
+`ask_file.py`, which can also wait for more than one thing.
+"""
+
+from __future__ import annotations
+
+import time
+
+from lspkit.errors import PathError, ServerBrokenError, ServerUnavailableError
+from lspkit.operations.effect_results import Reply
+from lspkit.operations.effects import Ask
+from lspkit.protocol.events import Answered
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.waiter import Outcome, uncancelled
+from lspkit.runtime.exchange.ask_server import (
+    GIVEN_UP,
+    answer_of,
+    late_answer,
+    read_here,
+    request_deadline,
+)
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.disk_sync import CAUGHT_UP
+from lspkit.runtime.exchange.replies import view_of
+from lspkit.runtime.files import File
+from lspkit.runtime.process.server_output import Claims
+from lspkit.runtime.server.server import Server
+
+REFERENCES = "textDocument/references"
+
+
+def ask_in_thread(context: Context, effect: Ask, call: CallContext) -> list[Reply] | None:
+    """Ask the only server of a file; None if there is more to do than that."""
+    if effect.text is not None or effect.server or effect.ignore_capabilities or not effect.in_step:
+        return None
+    disk = context.pool.disk_events
+    if disk.reading() is not None or not disk.catch_up(call.deadline):
+        return None
+    call.done.add(CAUGHT_UP)
+    try:
+        file = context.files.locate(effect.path, since=call.began)
+    except PathError:
+        return None
+    server = context.pool.only_server(file.path, call)
+    if server is None or not _is_prepared(server, effect) or not disk.told(server, call.deadline):
+        return None
+    if not server.channel.session.supports(effect.method, server.channel.key_of(file.uri)):
+        return None
+    try:
+        reply = _ask(context, server, file, effect, call)
+    except (ServerBrokenError, ServerUnavailableError):
+        if server.may_be_replaced:
+            return None
+        raise
+    if reply is None:
+        return None
+    call.log_answers((server.id,))
+    return [reply]
+
+
+def _is_prepared(server: Server, effect: Ask) -> bool:
+    """Whether the request can be sent now and as it is."""
+    definition = server.choice.definition
+    return (
+        server.is_ready
+        and server.record.loading.done
+        and definition.forwards is None
+        and (definition.index is None or effect.span == "file")
+        and not is_confused(server, effect.method)
+        and not definition.exceptions.blocks_on_new_files
+        and not server.channel.queue.has_exclusive_calls
+    )
+
+
+def is_confused(server: Server, method: str) -> bool:
+    """Whether the server omits references when it is asked for them without declarations."""
+    return method == REFERENCES and server.choice.definition.confuses_declarations
+
+
+def _ask(
+    context: Context, server: Server, file: File, effect: Ask, call: CallContext
+) -> Reply | None:
+    """Send the request and wait for its answer; None if the server has dropped it."""
+    channel, began = server.channel, time.monotonic()
+    if channel.connection is None or not channel.connection.has_room():
+        return None
+    until = request_deadline(context, server, call)
+    claims: Claims = []
+    pending = None
+    try:
+        pending = channel.ask_about(file, None, effect.method, effect.build, claims)
+        read_here(server, pending, claims, until)
+        done = pending.waiter.done
+        if not done and uncancelled(call.wait(pending.waiter, until)) is Outcome.TIMED_OUT:
+            raise late_answer(context, server, pending, began, until)
+    finally:
+        if claims:  # it was interrupted before it could read its answer
+            claims[0].give_back(claims)
+        if pending is not None:
+            channel.finish(pending)
+    answer = answer_of(context, server, pending, began)
+    if isinstance(answer, Answered):
+        return Reply(server.id, answer.result, view_of(pending), effect.method, pending.seq)
+    if answer.server_code not in GIVEN_UP:
+        raise answer
+    return None
