@@ -93,8 +93,9 @@ def hover(request: HoverRequest) -> Effects[types.Hover | None]:
         yield from decode_replies(replies, read_hover, says=lambda one: one.texts)
     ):
         for told in hovers:
-            texts += [text for text in told.texts if text not in texts]
-            if told.texts and told.range is not None and range is None:
+            said = told.texts
+            texts += [text for text in said if text not in texts]
+            if said and told.range is not None and range is None:
                 range = Translator(reply.view.encoding, {}).range(reply.view.text, told.range)
     return types.Hover(texts, range) if texts else None
 

@@ -124,17 +124,12 @@ def make_translator(
 
     With `texts`, their texts are read also if the conversion does not need them.
     """
-    view = reply.view
-    others = dict.fromkeys(uris)
-    others.pop(view.uri, None)
+    view, named = reply.view, tuple(dict.fromkeys(uris))
     texts = texts or view.encoding != "utf-32"
-    asked = FindPlaces(reply.server, view.uri, (view.uri, *others), texts)
-    places: dict[str, FoundFile] = yield asked
-    here = FoundFile(places[view.uri].path, view.text)
-    places[view.uri] = here
-    for uri in others:
+    places: dict[str, FoundFile] = yield FindPlaces(reply.server, view.uri, named, texts)
+    for uri in named:
         if normalize_uri(uri) == view.uri:
-            places[uri] = here
+            places[uri] = FoundFile(places[uri].path, view.text)
     return Translator(view.encoding, places)
 
 

@@ -110,7 +110,8 @@ def translate_symbols(replies: list[Reply]) -> Effects[list[types.Symbol]]:
     for reply, wires in (yield from decode_replies(replies, read_symbols)):
         # The text shows where the name is, which a server may not say.
         texts = any(wire.location is not None for wire in wires)
-        translate = yield from make_translator(reply, _uris(wires), texts=texts)
+        uris = (reply.view.uri, *_uris(wires))
+        translate = yield from make_translator(reply, uris, texts=texts)
         found += [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
     return found
 

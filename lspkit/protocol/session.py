@@ -138,7 +138,8 @@ class Session:
 
     def request(self, method: str, params: Any, tag: Any, uri: str = "") -> tuple[int, bytes]:
         """A request; its event will carry `tag`. Returns its id and the frame."""
-        self._move("request")
+        if self.state is not State.RUNNING:
+            self._move("request")
         return self._ask(method, params, tag, uri)
 
     def cancel(self, id: int) -> bytes | None:

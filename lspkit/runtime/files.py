@@ -15,18 +15,23 @@ import collections
 import os
 import stat
 import threading
-import time
 from pathlib import Path
-from typing import TypeGuard
+from typing import Protocol, TypeGuard
 
 import msgspec
 
-from lspkit.edits.descriptor import open_descriptor, open_fd
-from lspkit.edits.text_edits import decode
 from lspkit.errors import PathError
 from lspkit.protocol.open_documents import Unsaved
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import path_to_uri, uri_to_path
+from lspkit.runtime.file_content import (
+    Content,
+    Stamp,
+    leads_to,
+    read_content,
+    stamp_of,
+    stat_of,
+)
 from lspkit.workspace_boundary import (
     Boundary,
     absolute_path,
@@ -35,16 +40,8 @@ from lspkit.workspace_boundary import (
     locate,
 )
 
-#: Size, mtime, ctime, inode, device of a file. A sixth number marks a file that was too young when
-#: it was read: the time of the read by the monotonic clock (0 if it was written meanwhile).
-Stamp = tuple[int | float, ...]
-
-#: Two writes closer than this may carry the same time stamp.
-TICK_NS = 20_000_000
 #: How many numbers a stamp has without that mark.
 _SIZE = 5
-#: How often a file is read again that is replaced while it is read.
-READS = 50
 #: Texts of files are kept up to this many characters altogether.
 KEEP_CHARACTERS = 32_000_000
 #: Most files of libraries that are remembered.
@@ -65,15 +62,6 @@ class File(msgspec.Struct, frozen=True):
     given: str = ""
 
 
-class Content(msgspec.Struct, frozen=True):
-    """What was read from a file."""
-
-    text: Text
-    stamp: Stamp | Unsaved
-    #: Whether the file begins with a byte order mark, which is not part of the text.
-    marked: bool = False
-
-
 class LibraryFile(msgspec.Struct, frozen=True):
     """A file outside the workspace that an answer of a server named."""
 
@@ -84,6 +72,17 @@ class LibraryFile(msgspec.Struct, frozen=True):
     server: str
     root: str
     via: str
+
+
+class Layout(Protocol):
+    """Knows which files, folders and links are where, in folders that it covers."""
+
+    @property
+    def number(self) -> int:
+        """Another one after each creation, deletion or move; 0 if that is not known."""
+
+    def covers(self, folder: str, top: str) -> bool:
+        """Whether the number is about this folder, and those around it up to `top`."""
 
 
 class Overlays:
@@ -141,6 +140,9 @@ class Files:
         self._lock = threading.Lock()
         #: Path as given: its absolute path, real path and URI, valid while it leads there.
         self._located: dict[str, tuple[str, str, str]] = {}
+        #: Path as given, without links: its stamp, valid while the watched folders have this
+        #: layout.
+        self._seen: dict[str, tuple[int, Stamp]] = {}
         #: Real path: content, least recently used first.
         self._contents: collections.OrderedDict[str, Content] = collections.OrderedDict()
         self._kept = 0
@@ -154,6 +156,7 @@ class Files:
         with self._lock:
             self.boundary = boundary
             self._located.clear()
+            self._seen.clear()
             self._places.clear()
             self.libraries.clear()
 
@@ -169,23 +172,42 @@ class Files:
         return self.libraries.get(path)
 
     def locate(
-        self, given: str, *, may_be_missing: bool = False, since: float = float("inf")
+        self,
+        given: str,
+        *,
+        may_be_missing: bool = False,
+        since: float = float("inf"),
+        layout: Layout | None = None,
     ) -> File:
-        """The file at a path that a caller gave. Raises `PathError`."""
+        """The file at a path that a caller gave. Raises `PathError`.
+
+        With a layout, which was brought up to date, the path need not be followed each time.
+        """
         if self.overlays.shown:
             file = self._locate(given, may_be_missing=True, since=since)
             shown = self.overlays.get(file.path)
             if shown is not None:
                 return File(file.path, file.uri, shown.stamp, given=given)
-        return self._locate(given, may_be_missing=may_be_missing, since=since)
+        return self._locate(given, may_be_missing=may_be_missing, since=since, layout=layout)
 
-    def _locate(self, given: str, *, may_be_missing: bool, since: float) -> File:
+    def _locate(
+        self, given: str, *, may_be_missing: bool, since: float, layout: Layout | None = None
+    ) -> File:
         known = self._located.get(given)
         if known is not None:
             absolute, real, uri = known
-            found = _leads_to(absolute)
+            number = 0 if layout is None else layout.number
+            seen = self._seen.get(given) if number else None
+            if seen is not None and seen[0] == number:
+                there = stat_of(absolute)
+                if there is not None and stamp_of(there) == seen[1]:
+                    return File(real, uri, seen[1], since, given)
+            found = leads_to(absolute)
             if found is not None and found[0] == real and stat.S_ISREG(found[1].st_mode):
-                return File(real, uri, stamp_of(found[1]), since, given)
+                stamp = stamp_of(found[1])
+                if layout is not None and number and self._is_covered(absolute, real, layout):
+                    self._seen[given] = (number, stamp)
+                return File(real, uri, stamp, since, given)
         boundary = self.boundary
         located = locate(given, boundary, may_be_missing=may_be_missing)
         uri = path_to_uri(located.path)
@@ -196,9 +218,14 @@ class Files:
             with self._lock:
                 if len(self._located) > 10_000:
                     self._located.clear()
+                    self._seen.clear()
                 if self.boundary is boundary:
                     self._located[given] = (absolute, located.path, uri)
         return File(located.path, uri, stamp_of(located.stat), since, given)
+
+    def _is_covered(self, absolute: str, real: str, layout: Layout) -> bool:
+        """Whether a layout tells all that may make this path lead elsewhere."""
+        return absolute == real and layout.covers(os.path.dirname(real), self.boundary.root)
 
     def again(self, uri: str, *, since: float = float("inf")) -> File | None:
         """A file that was located before, as it is now; None if the URI names no file.
@@ -211,7 +238,7 @@ class Files:
         shown = self.overlays.get(path)
         if shown is not None:
             return File(path, uri, shown.stamp)
-        found = _stat(path) if self.place(uri)[1] is not None else None
+        found = stat_of(path) if self.place(uri)[1] is not None else None
         return File(path, uri, None if found is None else stamp_of(found), since)
 
     def read(self, file: File) -> Content:
@@ -224,7 +251,7 @@ class Files:
         if known is not None and is_current(known.stamp, file):
             return known
         try:
-            content = _read(file.path, file.given or file.path)
+            content = read_content(file.path, file.given or file.path)
         except PathError as problem:
             facts = {"resolved": file.path, "boundary": self.boundary.root, **problem.fields}
             raise PathError(problem.message, code=problem.code, **facts) from None
@@ -242,7 +269,7 @@ class Files:
 
     def disk_text(self, path: str) -> Text | None:
         """The text on disk, without overlays; None if there is none."""
-        found = _stat(path)
+        found = stat_of(path)
         try:
             return None if found is None else self.read(File(path, "", stamp_of(found))).text
         except PathError:
@@ -281,7 +308,7 @@ class Files:
         shown = self.overlays.get(path)
         if shown is not None:
             return shown
-        found = _stat(path)
+        found = stat_of(path)
         if found is None:
             return None
         stamp, known = stamp_of(found), self._contents.get(path)
@@ -303,86 +330,3 @@ def is_current(stamp: object, file: File) -> bool:
 def was_read_since(stamp: object, since: float) -> TypeGuard[Stamp]:
     """Whether a stamp is that of a young file which was read after this time."""
     return isinstance(stamp, tuple) and len(stamp) > _SIZE and stamp[_SIZE] > since
-
-
-def stamp_of(found: os.stat_result) -> Stamp:
-    """The stamp of a file from its `stat` result."""
-    return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
-
-
-def _stat(path: str) -> os.stat_result | None:
-    try:
-        return os.stat(path)
-    except (OSError, ValueError):
-        return None
-
-
-def _leads_to(path: str) -> tuple[str, os.stat_result] | None:
-    """The real path, and its `stat` result; None if nothing is there.
-
-    On Linux the kernel resolves it, in a third of the time that following the links here takes.
-    """
-    try:
-        if not _O_PATH:
-            return os.path.realpath(path), os.stat(path)
-        descriptor = open_descriptor(path, _O_PATH | os.O_CLOEXEC)  # closed on return
-        number = descriptor.fileno()
-        return os.readlink(f"/proc/self/fd/{number}"), os.fstat(number)
-    except (OSError, ValueError):
-        return None
-
-
-#: What Linux appends to the path of an open file that was deleted.
-DELETED = " (deleted)"
-_O_PATH: int = getattr(os, "O_PATH", 0) if os.path.isdir("/proc/self/fd") else 0
-
-
-def _all_of(descriptor: int, size: int) -> bytes:
-    """The content of an open file, read up to its end, since it may have grown."""
-    parts = []
-    while part := os.read(descriptor, max(size, 4096) + 1):
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _read(path: str, name: str) -> Content:
-    """The text of the file at this real path; raises if it is a link now."""
-    try:
-        for _ in range(READS):
-            read_at = time.monotonic()
-            found = _read_once(path, name)
-            if found is not None:
-                return _content(name, read_at, *found)
-    except OSError as problem:
-        why = problem.strerror or str(problem)
-        raise PathError(f"{name} cannot be read: {why}", code="ENOENT", path=name) from None
-    raise PathError(f"{name} is replaced all the time", code="ENOENT", path=name)
-
-
-def _read_once(path: str, name: str) -> tuple[bytes, os.stat_result, os.stat_result] | None:
-    """Its bytes, and its `stat` before and after; None if the file has just been replaced."""
-    # Non-blocking: it may be a pipe by now.
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
-    with open_fd(path, flags) as descriptor:
-        before = os.fstat(descriptor)
-        place = os.readlink(f"/proc/self/fd/{descriptor}") if _O_PATH else os.path.realpath(path)
-        there = (path, before) if place == path else _leads_to(path)
-        if there is None or (place != path and there[0] in (path, path + DELETED)):
-            return None
-        if not stat.S_ISREG(before.st_mode) or there[0] != path:
-            raise PathError(f"{name} is no longer a file of its own", code="ENOENT", path=name)
-        data = _all_of(descriptor, before.st_size)
-        return data, before, os.fstat(descriptor)
-
-
-def _content(
-    name: str, read_at: float, data: bytes, before: os.stat_result, after: os.stat_result
-) -> Content:
-    mark, text = decode(data, name)
-    stamp = stamp_of(after)
-    newest = max(after.st_mtime_ns, after.st_ctime_ns)
-    if stamp_of(before) != stamp:
-        stamp = (*stamp, 0)
-    elif time.time_ns() - newest <= TICK_NS:
-        stamp = (*stamp, read_at)
-    return Content(Text(text), stamp, bool(mark))

@@ -27,6 +27,7 @@ from lspkit.runtime.exchange.disk_sync import CAUGHT_UP
 from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.files import File
 from lspkit.runtime.process.server_output import Claims
+from lspkit.runtime.server.pending_request import Question
 from lspkit.runtime.server.server import Server
 
 REFERENCES = "textDocument/references"
@@ -41,7 +42,7 @@ def ask_in_thread(context: Context, effect: Ask, call: CallContext) -> list[Repl
         return None
     call.done.add(CAUGHT_UP)
     try:
-        file = context.files.locate(effect.path, since=call.began)
+        file = context.files.locate(effect.path, since=call.began, layout=disk.layout)
     except PathError:
         return None
     server = context.pool.only_server(file.path, call)
@@ -91,7 +92,7 @@ def _ask(
     claims: Claims = []
     pending = None
     try:
-        pending = channel.ask_about(file, None, effect.method, effect.build, claims)
+        pending = channel.ask_about(file, None, Question(effect.method, effect.build, claims))
         read_here(server, pending, claims, until)
         done = pending.waiter.done
         if not done and uncancelled(call.wait(pending.waiter, until)) is Outcome.TIMED_OUT:

@@ -29,6 +29,7 @@ from lspkit.runtime.server.pending_request import (
     ConnectionLost,
     NamedDeadline,
     PendingRequest,
+    Question,
     RequestDeadline,
     setting_of,
 )
@@ -82,7 +83,10 @@ def request_document(
     With `gives_way`, for a caller without a place in the queue, `ExclusiveCallWaiting` is raised
     instead of a second request if a call with a text of its own waits for the server.
     """
-    send = functools.partial(server.channel.ask_about, file, text, method, build)
+
+    def send(claims: Claims | None) -> PendingRequest:
+        return server.channel.ask_about(file, text, Question(method, build, claims))
+
     return _send_until_answered(context, server, method, until, send, call, gives_way=gives_way)
 
 

@@ -31,7 +31,7 @@ from lspkit.runtime.exchange.replies import about_the_file, view_of
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.proof_by_push import SILENCE, wait_for_push
-from lspkit.runtime.server.pending_request import Build
+from lspkit.runtime.server.pending_request import Build, Question
 from lspkit.runtime.server.server import Server
 
 #: The reason for an answer from before the project was loaded.
@@ -110,7 +110,7 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
 def _request(context: Context, one: CheckSubject, method: str, build: Build) -> Steps[Reply]:
     until = ask_server.request_deadline(context, one.server, one.call)
     return ask_server.request_document(
-        context, one.server, one.file, one.text, method, build, until
+        context, one.server, one.file, one.text, method, build, until, one.call
     )
 
 
@@ -127,7 +127,7 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
     until = ask_server.request_deadline(context, one.server, one.call)
     requests = [
         one.server.channel.ask_about(
-            one.file, one.text, EXECUTE_COMMAND, _command(command, one.file.path)
+            one.file, one.text, Question(EXECUTE_COMMAND, _command(command, one.file.path))
         )
         for command in tsserver.COMMANDS
     ]

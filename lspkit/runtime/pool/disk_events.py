@@ -29,7 +29,7 @@ from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import DELETED, METHOD, REPLACED, FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.files import Files
+from lspkit.runtime.files import Files, Layout
 from lspkit.runtime.pool.event_queue import EventQueue, QueuedEvent, ServerFileEvent
 from lspkit.runtime.pool.own_packages import holds_own_program
 from lspkit.runtime.server.server import Server
@@ -71,6 +71,8 @@ class DiskEvents:
         self._watchers = WatchedRoots(
             self.announce, excluded=self._is_excluded, on_brief=self._announce_brief
         )
+        #: Whether paths still lead where they did. To be asked after `catch_up`.
+        self.layout: Layout = self._watchers
         self._outer = OuterFolders(files.boundary.root)
         #: The changed files of the languages of these servers.
         self._changelog = Changelog()

@@ -157,21 +157,13 @@ class Pool:
         return servers, failures
 
     def only_server(self, path: str, call: CallContext) -> Server | None:
-        """The server of a file, if it is known to have this one and no other; else None.
-
-        The call keeps it until it ends.
-        """
-        known = self.assignments.known.get(path)
-        if known is None or len(known.servers) != 1 or known.failures:
+        """The server of a file that is known to have just this one; it is kept for the call."""
+        root = self._files.boundary.root
+        known = self.assignments.only_one(path, self._clock(), root, self.disk_events.layout)
+        if known is None or path in self._files.libraries:
             return None
-        if path in self._files.libraries or not known.holds(self._clock(), self._environ):
-            return None
-        server = known.servers[0]
-        call.use(server.channel)
-        # `retire` first drops this assignment, and then looks for users.
-        if self.assignments.known.get(path) is not known or not server.channel.admits(path):
-            return None
-        return server
+        call.use(known.servers[0].channel)  # before the next look, as in `servers_for`
+        return known.servers[0] if self.assignments.known.get(path) is known else None
 
     def _start_for(
         self, path: str, call: CallContext, file: File | None

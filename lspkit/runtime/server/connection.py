@@ -50,8 +50,6 @@ CLOSED_OUTPUT = "it closed its output"
 LATE = "it did not answer initialize in time"
 BLOCKED = "it has blocked itself, and answers nothing any more"
 STUCK = f"it has stopped reading its input, and {PILED_UP >> 20} MB wait for it"
-
-
 BROKEN_OFF = f"it broke off in the middle of more than {MOST_BROKEN_OFF} messages"
 
 
@@ -193,10 +191,7 @@ class Connection:
             self._output.claim(claims)
 
     def read_answer(self, claims: Claims, id: int, timeout: float) -> None:
-        """Read the answer to a request in the caller's thread, if it is soon the next message.
-
-        The caller has claimed the output, which is given back.
-        """
+        """Read the answer to a request, if it comes soon, and give back the claimed output."""
         try:
             find = functools.partial(self._own_answer, id)
             self._output.read_own(min(timeout, OWN_READ), find, self._receive)

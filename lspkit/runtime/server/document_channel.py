@@ -16,9 +16,9 @@ from typing import Any
 
 from lspkit.errors import LspkitError, PathError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.capabilities import DocumentKey
-from lspkit.protocol.open_documents import OPEN_LIMIT, Document, Documents, View
+from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, View
 from lspkit.protocol.session import Session, State
-from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.text import Text
 from lspkit.protocol.watch_registrations import CREATED, separate_notes
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Waiter
@@ -36,7 +36,7 @@ from lspkit.runtime.server.document_text import (
     to_be_told,
 )
 from lspkit.runtime.server.observations import Observations
-from lspkit.runtime.server.pending_request import Build, PendingRequest
+from lspkit.runtime.server.pending_request import NO_QUESTION, PendingRequest, Question
 from lspkit.servers.definition import Definition
 
 #: A symbol that no project has.
@@ -94,7 +94,7 @@ class DocumentChannel:
         return self.connection
 
     def ask(self, method: str, params: Any, claims: Claims | None = None) -> PendingRequest:
-        """Queue a request about no document. `claims` as in `ask_about`."""
+        """Queue a request about no document. `claims` as in `Question`."""
         pending = PendingRequest(method, Waiter(), None)
         with self.lock:
             self._queue(pending, [], params, claims)
@@ -105,41 +105,23 @@ class DocumentChannel:
         with self.lock:
             self.post([(method, params)])
 
-    def ask_about(
-        self,
-        file: File,
-        text: str | None,
-        method: str,
-        build: Build,
-        claims: Claims | None = None,
-    ) -> PendingRequest:
-        """Bring the document up to date and queue a request about it, in one step.
-
-        With `claims`, which may be filled, the caller is going to wait in this thread.
-        """
+    def ask_about(self, file: File, text: str | None, question: Question) -> PendingRequest:
+        """Bring the document up to date and queue a request about it, in one step."""
         key = self.key_of(file.uri)
         if text is None:
             with self.lock:
-                document = self._current(file)
-                if document is not None:
-                    params = build(key.uri, document.text, self.session.encoding)
-                    return self._send(document, [], method, params, claims)
+                pending = self._ask_about(file, key, None, None, question)
+            if pending is not None:
+                return pending  # it is shown nothing that it has not seen
         self._refuse_foreign(file)
         given = None if text is None else Text(text)
         shown: DocumentText | None = None
         while True:
             with self.lock:
-                pending = self._ask_about(file, key, given, shown, method, build, claims)
+                pending = self._ask_about(file, key, given, shown, question)
             if pending is not None:
                 return pending
             shown = self._shown(file, given)  # outside the lock, then compare and set
-
-    def _current(self, file: File) -> Document | None:
-        """The document of a file, if it is open with the text that is on disk. The lock is held."""
-        document = self.documents.get(file.uri)
-        if document is None or document.unsure or not is_current(document.stamp, file):
-            return None
-        return document
 
     def _refuse_foreign(self, file: File) -> None:
         """Raise if the server must not see the file; if it is open, close it."""
@@ -158,43 +140,38 @@ class DocumentChannel:
         key: DocumentKey,
         given: Text | None,
         shown: DocumentText | None,
-        method: str,
-        build: Build,
-        claims: Claims | None = None,
+        question: Question,
     ) -> PendingRequest | None:
+        document = self.documents.get(file.uri)
         encoding = self.session.encoding
         notes: list[Any] = []
-        document = self._current(file) if given is None else None
-        if document is not None:
-            params = build(key.uri, document.text, encoding)
+        if (
+            given is None
+            and document is not None
+            and not document.unsure
+            and is_current(document.stamp, file)
+        ):
+            params = question.build(key.uri, document.text, encoding)
         else:
             if shown is None:
-                document = self.documents.get(file.uri)
                 is_open = document is not None and not document.unsure
                 if given is None or (self._opens_as_on_disk and not is_open):
                     return None
                 shown = DocumentText(given)
             # `build` may raise: it runs first, before anything is changed or sent.
-            params = build(key.uri, shown.text, encoding)
+            params = question.build(key.uri, shown.text, encoding)
             document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
-        return self._send(document, notes, method, params, claims)
-
-    def _send(
-        self, document: Document, notes: list[Any], method: str, params: Any, claims: Claims | None
-    ) -> PendingRequest:
-        """Send notifications about a document, and then a request, if any. The lock is held."""
-        uri = document.key.uri
-        view = View(uri, document.text, document.version, self.session.encoding)
-        pending = PendingRequest(method, Waiter(), view)
-        if method:
-            self._queue(pending, notes, params, claims)
+        view = View(key.uri, document.text, document.version, encoding)
+        pending = PendingRequest(question.method, Waiter(), view)
+        if question.method:
+            self._queue(pending, notes, params, question.claims)
         else:
             self.post(notes)
             pending.posted = self._connected().queued
             pending.waiter.complete()
         self.documents.commit(document)
         if notes:
-            self.clock.wrote(uri, notes, matters_to_others=not merely_opened(document, notes))
+            self.clock.wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
         pending.seq = self.clock.seq
         return pending
 
@@ -203,7 +180,7 @@ class DocumentChannel:
 
     def sync(self, file: File, text: str | None) -> PendingRequest:
         """Bring the document up to date, without a request."""
-        return self.ask_about(file, text, "", _nothing)
+        return self.ask_about(file, text, NO_QUESTION)
 
     def tell(self, file: File, text: str | None) -> None:
         """Bring the document up to date, now or as soon as the server is up. Does not wait."""
@@ -271,11 +248,7 @@ class DocumentChannel:
             connection.post(*[self.session.notify(method, params) for method, params in notes])
 
     def _queue(
-        self,
-        pending: PendingRequest,
-        notes: list[Any],
-        params: Any,
-        claims: Claims | None = None,
+        self, pending: PendingRequest, notes: list[Any], params: Any, claims: Claims | None = None
     ) -> None:
         connection = self._connected()
         if claims is not None:
@@ -306,7 +279,7 @@ class DocumentChannel:
                     return
                 if document is not None and document.stamp is None:
                     return
-                if self._ask_about(file, key, None, shown, "", _nothing) is not None:
+                if self._ask_about(file, key, None, shown, NO_QUESTION) is not None:
                     return
             shown = self._shown(file, None)
 
@@ -423,7 +396,3 @@ class DocumentChannel:
     def in_use(self) -> set[str]:
         """Documents that a caller waits for. The lock is held."""
         return {pending.uri for pending in self.session.pending.values()} | self.queue.taken()
-
-
-def _nothing(_: str, __: Text, ___: Encoding) -> None:
-    return None

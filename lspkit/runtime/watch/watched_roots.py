@@ -113,6 +113,21 @@ class WatchedRoots:
         watcher = self._watcher
         return watcher is None or watcher.catch_up(until)
 
+    @property
+    def number(self) -> int:
+        """Of the layout of the folders: which files, folders and links are where.
+
+        Another one after each creation, deletion or move up to the last `catch_up`; 0 if not all of
+        them are seen.
+        """
+        watcher = self._watcher
+        return 0 if watcher is None else watcher.layout
+
+    def covers(self, folder: str, top: str) -> bool:
+        """Whether that number is about this folder, and those around it up to `top`."""
+        watcher = self._watcher
+        return watcher is not None and watcher.covers(folder, top)
+
     def note(self, paths: Iterable[str]) -> list[FileEvent]:
         """The caller has just changed these paths: returns its events, which are not announced."""
         watcher = self._watcher

@@ -125,6 +125,22 @@ class Watcher:
         with self._caller_lock, self._turn:
             return 0 if self._lookout is None else self._lookout.snapshot.files
 
+    @property
+    def layout(self) -> int:
+        """The number of the layout of the folders (`TreeSnapshot.layout`); 0 if it is not known."""
+        lookout = self._lookout
+        is_known = lookout is not None and lookout.notifier.exact and not self.warning
+        return lookout.snapshot.layout if lookout is not None and is_known else 0
+
+    def covers(self, folder: str, top: str) -> bool:
+        """Whether that number is about this folder, and those around it up to `top`."""
+        lookout = self._lookout
+        while lookout is not None and folder in lookout.snapshot.folders:
+            if folder == top:
+                return True
+            folder = os.path.dirname(folder)
+        return False
+
     def also(self, folder: str, *, deep: bool = True) -> Waiter:
         """Watch another folder, also an excluded one; complete when it was read.
 

@@ -1,0 +1,134 @@
+"""A server that is ready is asked in the thread of the caller, and nothing of the rest is lost.
+
+Each test asks several times first: the first request starts the server, and the next ones find
+where the path leads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+import lspkit
+from lspkit.runtime.server.connection import Connection
+from lspkit.runtime.server.server import Server
+from lspkit.servers.definition_parts import HARMLESS
+from lspkit.testing import Script
+from tests.interrupting import each_interrupt
+from tests.runtime.server_log import define
+from tests.scripted import SOURCE, ask, config_for, workspace
+
+RUNTIME = Path(lspkit.__file__).parent / "runtime"
+#: Requests after which a request is as warm as it gets.
+SEVERAL = 3
+
+
+@pytest.fixture
+def readers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The threads that have read answers."""
+    names: list[str] = []
+    receive = Connection._receive
+
+    def note(self: Connection, message: object) -> None:
+        names.append(threading.current_thread().name)
+        receive(self, message)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Connection, "_receive", note)
+    return names
+
+
+def ask_often(ws: lspkit.Workspace, path: str) -> None:
+    for _ in range(SEVERAL):
+        assert [str(one.range.start) for one in ws.definition(path, 2, 4)] == ["1:5"]
+
+
+def server_of(ws: lspkit.Workspace) -> Server:
+    return ws._engine.pool.servers()[0]  # type: ignore[attr-defined]
+
+
+def test_the_caller_reads_its_own_answer(scripted, tmp_path, readers):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ask_often(ws, "a.scr")
+        readers.clear()
+        ask_often(ws, "a.scr")
+    own = threading.current_thread().name
+    # The thread may be busy with something else that the server has said.
+    assert own in readers
+
+
+def test_an_interrupt_at_any_place_leaves_the_output_to_the_thread(scripted, tmp_path):
+    places = [
+        str(RUNTIME / name)
+        for name in (
+            "effects/ask_in_thread.py",
+            "process/server_output.py",
+            "server/connection.py",
+            "server/document_channel.py",
+            "concurrency/drive.py",
+        )
+    ]
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ask_often(ws, "a.scr")
+        output = server_of(ws).channel.connection._output  # type: ignore[union-attr]
+        tried = 0
+        for _ in each_interrupt(lambda: ask(ws), *places):
+            tried += 1
+            assert not server_of(ws).channel.lock.locked()
+            assert ask(ws, timeout=20) == "1:5"
+            with output._reading:  # nobody keeps it
+                assert not output._left
+        assert tried > 50
+
+
+def test_a_folder_that_is_swapped_for_a_link_is_noticed_by_the_next_request(scripted, tmp_path):
+    work, away = tmp_path / "work", tmp_path / "away"
+    for folder in (work / "inner" / "deep", away):
+        folder.mkdir(parents=True)
+    (work / "inner" / "deep" / "a.scr").write_text(SOURCE, encoding="utf-8")
+    with lspkit.Workspace(work, config=config_for(scripted(Script()))) as ws:
+        ask_often(ws, "inner/deep/a.scr")
+        os.rename(work / "inner", away / "inner")
+        (work / "inner").symlink_to(away / "inner")
+        # The same file, with the same stamp; but it lies outside now.
+        with pytest.raises(lspkit.PathError) as caught:
+            ws.definition("inner/deep/a.scr", 2, 4)
+        assert caught.value.code == "EOUTSIDE"
+        (work / "inner").unlink()
+        os.rename(away / "inner", work / "inner")
+        ask_often(ws, "inner/deep/a.scr")
+
+
+def test_a_file_that_is_replaced_by_another_is_noticed_by_the_next_request(scripted, tmp_path):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ask_often(ws, "a.scr")
+        (tmp_path / "other").write_text("\n" + SOURCE, encoding="utf-8")
+        os.replace(tmp_path / "other", tmp_path / "a.scr")
+        assert [str(one.range.start) for one in ws.definition("a.scr", 3, 4)] == ["2:5"]
+        (tmp_path / "a.scr").unlink()
+        with pytest.raises(lspkit.PathError):
+            ws.definition("a.scr", 3, 4)
+
+
+@pytest.mark.parametrize("git", ["folder", "file"])
+def test_a_folder_that_becomes_a_repository_is_noticed_by_the_next_request(
+    scripted, tmp_path, monkeypatch, git
+):
+    monkeypatch.delenv("LSPKIT_TRUST")
+    define(monkeypatch, trust=HARMLESS)
+    deep = tmp_path / "plain" / "deep"
+    deep.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    (deep / "a.scr").write_text(SOURCE, encoding="utf-8")
+    config = config_for(scripted(Script())) | {"security": {"trustedProjectRoots": [str(tmp_path)]}}
+    with lspkit.Workspace(tmp_path, config=config) as ws:
+        ask_often(ws, "plain/deep/a.scr")
+        if git == "folder":
+            (tmp_path / "plain" / ".git").mkdir()
+        else:
+            (tmp_path / "plain" / ".git").write_text("gitdir: elsewhere\n")
+        ask_often(ws, "plain/deep/a.scr")
+        roots = {Path(one.root) for one in ws._engine.pool.servers()}  # type: ignore[attr-defined]
+    assert roots == {tmp_path, tmp_path / "plain"}
