@@ -14,6 +14,7 @@ import array
 import ctypes
 import errno
 import fcntl
+import itertools
 import os
 import select
 import struct
@@ -58,7 +59,12 @@ CLOSED = IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
 #: After these the path is missing, until something is created there.
 LEFT = IN_MOVED_FROM | IN_DELETE
 
+#: After these the content may be new, but every path leads where it did.
+IN_PLACE = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_ISDIR
+
 _HEAD = struct.Struct("iIII")
+#: The numbers of layouts. None is used twice, also by another notifier.
+_LAYOUTS = itertools.count(1)
 
 
 class InotifyNotifier(Notifier):
@@ -68,6 +74,7 @@ class InotifyNotifier(Notifier):
 
     def __init__(self) -> None:
         super().__init__()
+        self.layout = next(_LAYOUTS)
         library = ctypes.CDLL(None, use_errno=True)
         self._add: Callable[[int, bytes, int], int] = library.inotify_add_watch
         self._remove: Callable[[int, int], int] = library.inotify_rm_watch
@@ -150,11 +157,13 @@ class InotifyNotifier(Notifier):
                 self._take(hints, watch, mask, name)
         except BaseException:
             # An interrupt: events that were read and not recorded are lost.
-            self.lost = True
+            self.lost, self.layout = True, next(_LAYOUTS)
             raise
         return True
 
     def _take(self, hints: Hints, watch: int, mask: int, name: bytes) -> None:
+        if mask & ~IN_PLACE:
+            self.layout = next(_LAYOUTS)
         if mask & IN_Q_OVERFLOW:
             self.lost = True
             return

@@ -25,6 +25,9 @@ class Notifier:
     blind = False
 
     def __init__(self) -> None:
+        #: The layout of the watched folders, which files, folders and links are where: another
+        #: number when a creation, deletion or move was read. 0 if some may be missed.
+        self.layout = 0
         #: Set when hints were lost: everything has to be looked at. Reset by the reader.
         self.lost = False
         #: Files that a program is writing, as far as that is known. Emptied by the reader.

@@ -17,7 +17,6 @@ itself: the watch of a folder does not report changes made through another name.
 from __future__ import annotations
 
 import errno
-import itertools
 import math
 import os
 import stat
@@ -33,8 +32,6 @@ from lspkit.runtime.watch.symlinks import Symlinks
 #: How many files with other names are watched by themselves.
 MOST_FILES = 1_000
 
-#: Numbers of layouts. None is used twice.
-_LAYOUTS = itertools.count(1)
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 # Failures that last until something changes, which causes a hint.
 _LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL})
@@ -71,8 +68,6 @@ class TreeSnapshot:
         #: Folders to compare next, the last one first, and whether each file in them has changed in
         #: any case. While there are any, `events` is incomplete.
         self.behind: list[tuple[str, bool]] = []
-        #: Another number after each creation and deletion, also where that is no event.
-        self.layout = next(_LAYOUTS)
         # Those of `tops` whose subfolders are not read.
         self._shallow: set[str] = set()
         self._links = Symlinks()
@@ -353,7 +348,6 @@ class TreeSnapshot:
 
     def _drop(self, folder: str, *, silently: bool = False) -> None:
         """A folder is gone with everything in it; `silently`: it is no longer requested."""
-        self.layout = next(_LAYOUTS)
         folders = [folder]
         while folders:
             here = folders.pop()
@@ -382,13 +376,10 @@ class TreeSnapshot:
 
     def _tell_passed(self, path: str, kind: int) -> None:
         """Report that a skipped folder was created or deleted, unless it is a tool's."""
-        self.layout = next(_LAYOUTS)
         if not is_excluded(path):
             self._tell(path, kind, is_folder=True)
 
     def _tell(self, path: str, kind: int, *, is_folder: bool = False) -> None:
-        if kind != CHANGED:
-            self.layout = next(_LAYOUTS)
         if not is_folder and (behind := self._links.changed(path, kind)) is not None:
             self.events += behind
             return

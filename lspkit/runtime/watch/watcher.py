@@ -127,10 +127,9 @@ class Watcher:
 
     @property
     def layout(self) -> int:
-        """The number of the layout of the folders (`TreeSnapshot.layout`); 0 if it is not known."""
+        """The number of the layout of the folders (`Notifier.layout`); 0 if it is not known."""
         lookout = self._lookout
-        is_known = lookout is not None and lookout.notifier.exact and not self.warning
-        return lookout.snapshot.layout if lookout is not None and is_known else 0
+        return 0 if lookout is None or self.warning else lookout.notifier.layout
 
     def covers(self, folder: str, top: str) -> bool:
         """Whether that number is about this folder, and those around it up to `top`."""
