@@ -52,6 +52,7 @@ FLOORS = (
     ("watch",),
     ("server",),
     ("files",),
+    ("file_content",),
     ("process",),
     ("concurrency",),
 )

@@ -58,6 +58,7 @@ FLOORS: tuple[tuple[str, str], ...] = (
     ("watch", "a tree on disk; knows no server"),
     ("server", "one server: documents, requests, findings"),
     ("files", "texts and stamps of files, overlays"),
+    ("file_content", "the text and the stamp of one file"),
     ("process", "one process and all that descends from it"),
     ("concurrency", "waits, workers, timers; knows no protocol"),
 )
