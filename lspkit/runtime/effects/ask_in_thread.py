@@ -11,7 +11,7 @@ import time
 
 from lspkit.errors import PathError, ServerBrokenError, ServerUnavailableError
 from lspkit.operations.effect_results import Reply
-from lspkit.operations.effects import Ask
+from lspkit.operations.effects import Ask, Span
 from lspkit.protocol.events import Answered
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Outcome, uncancelled
@@ -29,6 +29,7 @@ from lspkit.runtime.files import File
 from lspkit.runtime.process.server_output import Claims
 from lspkit.runtime.server.pending_request import Question
 from lspkit.runtime.server.server import Server
+from lspkit.servers.definition import Definition
 
 REFERENCES = "textDocument/references"
 
@@ -69,11 +70,17 @@ def _is_prepared(server: Server, effect: Ask) -> bool:
         server.is_ready
         and server.record.loading.done
         and definition.forwards is None
-        and (definition.index is None or effect.span == "file")
+        and not _needs_index(definition, effect.span)
         and not is_confused(server, effect.method)
         and not definition.exceptions.blocks_on_new_files
         and not server.channel.queue.has_exclusive_calls
     )
+
+
+def _needs_index(definition: Definition, span: Span) -> bool:
+    """Whether the answer has to span what the server may not know yet."""
+    rule = definition.index
+    return rule is not None and (rule.definitions if span == "definitions" else span != "file")
 
 
 def is_confused(server: Server, method: str) -> bool:
