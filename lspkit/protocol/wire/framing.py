@@ -64,6 +64,18 @@ def first_frame(data: bytes) -> tuple[bytes, int] | None:
     return (data[start:stop], stop) if stop <= len(data) else None
 
 
+def lacks_bytes(data: bytes) -> int:
+    """How many bytes are missing of the frame that `data` begins with.
+
+    0 if it is complete, or does not begin in the usual way.
+
+    >>> lacks_bytes(b"Content-Length: 2\\r\\n\\r\\n")
+    2
+    """
+    block = _PLAIN_BLOCK.match(data)
+    return 0 if block is None else max(0, block.end() + int(block[1]) - len(data))
+
+
 class FrameReader:
     """Collects the server's output until bodies are complete. One per stream, for one thread.
 

@@ -14,13 +14,13 @@ from lspkit.operations.effect_results import Reply
 from lspkit.operations.effects import Ask, Span
 from lspkit.protocol.events import Answered
 from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.waiter import Outcome, uncancelled
+from lspkit.runtime.concurrency.drive import block
 from lspkit.runtime.exchange.ask_server import (
     GIVEN_UP,
     answer_of,
-    late_answer,
     read_here,
     request_deadline,
+    wait_for_answer,
 )
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import CAUGHT_UP
@@ -72,7 +72,6 @@ def _is_prepared(server: Server, effect: Ask) -> bool:
         and definition.forwards is None
         and not _needs_index(definition, effect.span)
         and not is_confused(server, effect.method)
-        and not definition.exceptions.blocks_on_new_files
         and not server.channel.queue.has_exclusive_calls
     )
 
@@ -101,15 +100,15 @@ def _ask(
     try:
         pending = channel.ask_about(file, None, Question(effect.method, effect.build, claims))
         read_here(server, pending, claims, until)
-        done = pending.waiter.done
-        if not done and uncancelled(call.wait(pending.waiter, until)) is Outcome.TIMED_OUT:
-            raise late_answer(context, server, pending, began, until)
+        if pending.waiter.done:
+            answer = answer_of(context, server, pending, began)
+        else:
+            answer = block(wait_for_answer(context, server, pending, until), call)
     finally:
         if claims:  # it was interrupted before it could read its answer
             claims[0].give_back(claims)
         if pending is not None:
             channel.finish(pending)
-    answer = answer_of(context, server, pending, began)
     if isinstance(answer, Answered):
         return Reply(server.id, answer.result, view_of(pending), effect.method, pending.seq)
     if answer.server_code not in GIVEN_UP:

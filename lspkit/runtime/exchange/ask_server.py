@@ -151,15 +151,6 @@ def wait_for_answer(
     return answer_of(context, server, pending, began)
 
 
-def late_answer(
-    context: Context, server: Server, pending: PendingRequest, began: float, until: float
-) -> RequestTimeoutError:
-    """The error for an answer that has not come in time; a server that is stuck is given up."""
-    error = _timed_out(context, server, pending.method, began, until)
-    server.give_up_if_stuck(pending, began, request_timeout(context, server))
-    return error
-
-
 def answer_of(
     context: Context, server: Server, pending: PendingRequest, began: float
 ) -> Answered | RequestFailedError:

@@ -19,6 +19,7 @@ import operator
 import os
 import select
 import threading
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -100,7 +101,11 @@ class ServerOutput:
         """What has been sent; empty at the end, None if a caller has read it."""
         with self._reading:
             self._handling = True
-            return self._left.popleft() if self._left else read_chunk(self._output)
+            if not self._left:
+                return read_chunk(self._output)
+            data = b"".join(self._left)
+            self._left.clear()
+            return data
 
     # Callers
 
@@ -137,24 +142,35 @@ class ServerOutput:
             list(map(operator.call, (self._reading.release, claims.clear)))
 
     def read_own(
-        self, timeout: float, find: Callable[[bytes], T | None], take: Callable[[T], None]
+        self,
+        timeout: float,
+        find: Callable[[bytes], T | None],
+        take: Callable[[T], None],
+        lacks: Callable[[bytes], int],
     ) -> None:
         """Wait for the next output for a moment, and handle it in this thread if it is for it.
 
         The caller has claimed it. `find` returns the message if the bytes are the answer for the
-        caller, and `take` handles it. Otherwise the reader thread does so.
+        caller, and `take` handles it. Otherwise the reader thread does so. `lacks` tells how many
+        bytes are missing of a message: many servers write its head by itself.
         """
-        if not self._poll.poll(timeout * 1000):
-            return
-        try:
-            # Read and kept within one call of C code.
-            self._left.extend(map(os.read, (self._output,), (CHUNK,)))
-        except OSError:
-            return  # the reader thread sees it
-        found = find(self._left[0])
-        if found is not None:
-            self._left.popleft()
-            take(found)
+        end = 0.0
+        while self._poll.poll(timeout * 1000):
+            try:
+                # Read and kept within one call of C code.
+                self._left.extend(map(os.read, (self._output,), (CHUNK,)))
+            except OSError:
+                return  # the reader thread sees it
+            data = self._left[0] if len(self._left) == 1 else b"".join(self._left)
+            found = find(data)
+            if found is not None:
+                self._left.clear()
+                take(found)
+                return
+            if not self._left[-1] or not 0 < lacks(data) < CHUNK:
+                return
+            end = end or time.monotonic() + timeout
+            timeout = max(0.0, end - time.monotonic())
 
     # The end
 

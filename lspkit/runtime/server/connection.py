@@ -24,7 +24,7 @@ from lspkit.errors import FramingError
 from lspkit.limits import MOST_BROKEN_OFF
 from lspkit.protocol.events import Event, Printed
 from lspkit.protocol.session import Session, State
-from lspkit.protocol.wire.framing import FrameReader, first_frame
+from lspkit.protocol.wire.framing import FrameReader, first_frame, lacks_bytes
 from lspkit.protocol.wire.messages import Malformed, Message, ResponseMessage, parse
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
@@ -194,7 +194,7 @@ class Connection:
         """Read the answer to a request, if it comes soon, and give back the claimed output."""
         try:
             find = functools.partial(self._own_answer, id)
-            self._output.read_own(min(timeout, OWN_READ), find, self._receive)
+            self._output.read_own(min(timeout, OWN_READ), find, self._receive, lacks_bytes)
         finally:
             self._output.give_back(claims)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -48,12 +48,19 @@ class Pipe:
         if claims:
             self.read_own(claims, wanted, timeout)
 
+    @staticmethod
+    def finding(wanted: bytes) -> tuple[Callable[[bytes], bytes | None], Callable[[bytes], int]]:
+        """What finds these bytes, and what tells how many are missing."""
+        return (
+            lambda data: data if data == wanted else None,
+            lambda data: len(wanted) - len(data) if wanted.startswith(data) else 0,
+        )
+
     def read_own(self, claims: Claims, wanted: bytes, timeout: float = MOMENT) -> None:
         """A caller that has claimed the output waits for these bytes."""
         try:
-            self.output.read_own(
-                timeout, lambda data: data if data == wanted else None, self.taken.append
-            )
+            find, lacks = self.finding(wanted)
+            self.output.read_own(timeout, find, self.taken.append, lacks)
         finally:
             self.output.give_back(claims)
 
@@ -89,6 +96,45 @@ def test_what_is_not_the_callers_is_left_to_the_thread_in_order(pipe):
     pipe.ask(b"mine")  # the push is not handled yet, so nobody may overtake it
     assert pipe.taken == []
     assert [pipe.read(), pipe.read()] == [b"a push", b"mine"]
+    pipe.idle_reader()
+
+
+def test_an_answer_that_comes_in_pieces_is_read_to_its_end(pipe):
+    pipe.idle_reader()
+    claims = pipe.claim()
+    pieces = [b"head ", b"and ", b"body"]
+    pipe.send(pieces.pop(0))
+    find, lacks = pipe.finding(b"head and body")
+
+    def send_on(data: bytes) -> int:
+        pipe.send(pieces.pop(0))
+        return lacks(data)
+
+    pipe.output.read_own(MOMENT, find, pipe.taken.append, send_on)
+    pipe.output.give_back(claims)
+    assert pipe.taken == [b"head and body"]
+    assert pipe.output.wait(0) == set()
+
+
+def test_pieces_of_an_answer_that_does_not_end_are_left_to_the_thread_in_order(pipe):
+    pipe.idle_reader()
+    claims = pipe.claim()
+    pipe.send(b"head ")
+    pieces = [b"and "]
+    find, lacks = pipe.finding(b"head and body")
+
+    def send_on(data: bytes) -> int:
+        if pieces:
+            pipe.send(pieces.pop(0))
+        return lacks(data)
+
+    pipe.output.read_own(0.001, find, pipe.taken.append, send_on)
+    pipe.output.give_back(claims)
+    pipe.send(b"body")
+    found = b""
+    while found != b"head and body":
+        found += pipe.read() or b""
+    assert pipe.taken == []
     pipe.idle_reader()
 
 
@@ -155,7 +201,7 @@ def test_what_a_caller_raises_leaves_its_bytes_to_the_thread(pipe):
 
     claims = pipe.claim()
     with pytest.raises(KeyboardInterrupt):
-        pipe.output.read_own(MOMENT, interrupted, pipe.taken.append)
+        pipe.output.read_own(MOMENT, interrupted, pipe.taken.append, lambda _: 0)
     pipe.output.give_back(claims)
     assert pipe.read() == b"mine"
     pipe.idle_reader()
