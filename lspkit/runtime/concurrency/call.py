@@ -90,8 +90,8 @@ class CallContext:
     """The limits of one call, and what it uses."""
 
     __slots__ = (
-        *("_uses", "answer_log", "began", "blocks", "cancel", "deadline", "done", "on_slow"),
-        "owner",
+        *("_uses", "answer_log", "began", "blocks", "cancel", "deadline"),
+        *("done", "on_slow", "owner"),
     )
 
     def __init__(

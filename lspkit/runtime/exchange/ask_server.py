@@ -60,7 +60,7 @@ def request_server(
     until: float,
     call: CallContext | None = None,
 ) -> Steps[Reply]:
-    """Send a request about no document, and wait for its answer. `call` as below."""
+    """Send a request about no document, and wait for its answer; `call` as below."""
     send = functools.partial(server.channel.ask, method, params)
     return _send_until_answered(context, server, method, until, send, call)
 
@@ -105,7 +105,8 @@ def _send_until_answered(
     while True:
         if server.channel.connection is not None and not server.channel.connection.has_room():
             yield from wait_for_room(context, server, method, until)
-        claims: Claims | None = [] if call is not None and call.owner.blocks else None
+        waits_here = call is not None and call.owner.blocks and not call.cancelled()
+        claims: Claims | None = [] if waits_here else None
         try:
             pending = send(claims)
             read_here(server, pending, claims, until)

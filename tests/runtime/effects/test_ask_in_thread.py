@@ -132,3 +132,13 @@ def test_a_folder_that_becomes_a_repository_is_noticed_by_the_next_request(
         ask_often(ws, "plain/deep/a.scr")
         roots = {Path(one.root) for one in ws._engine.pool.servers()}  # type: ignore[attr-defined]
     assert roots == {tmp_path, tmp_path / "plain"}
+
+
+def test_a_call_that_was_cancelled_before_it_began_is_not_answered(scripted, tmp_path):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ask_often(ws, "a.scr")
+        cancel = lspkit.CancelToken()
+        cancel.set()
+        with pytest.raises(lspkit.CancelledError):
+            ask(ws, cancel=cancel)
+        assert ask(ws) == "1:5"
