@@ -60,7 +60,16 @@ def uri_to_path(uri: str, *, windows: bool = os.name == "nt") -> str | None:
     >>> uri_to_path("file:///c%3A/code/a.py", windows=True)
     'C:\\\\code\\\\a.py'
     """
-    parts = _FILE_URI.fullmatch(uri) if len(uri) <= LONGEST_URI else None
+    return _uri_to_path(uri, windows) if len(uri) <= LONGEST_URI else None
+
+
+#: Size of the caches of paths and spellings: the same URIs come with every answer.
+SPELLINGS = 4096
+
+
+@functools.lru_cache(SPELLINGS)
+def _uri_to_path(uri: str, windows: bool) -> str | None:
+    parts = _FILE_URI.fullmatch(uri)
     if parts is None:
         return None
     host, rest = parts[1] or "", parts[2]
@@ -69,10 +78,6 @@ def uri_to_path(uri: str, *, windows: bool = os.name == "nt") -> str | None:
     if host.lower() not in ("", "localhost") or not rest.startswith("/"):
         return None
     return _decode(rest, "surrogateescape", _NAMES)
-
-
-#: Size of the cache of spellings: the same URIs come with every answer.
-SPELLINGS = 4096
 
 
 def normalize_uri(uri: str, *, windows: bool = os.name == "nt") -> str:

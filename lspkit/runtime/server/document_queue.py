@@ -5,6 +5,8 @@ Checks of one document are serialised; a call with a text of its own has the ser
 
 from __future__ import annotations
 
+import itertools
+import operator
 import threading
 from typing import Self
 
@@ -43,6 +45,9 @@ class QueueEntry(Waiter):
             self.queue.tidy()
 
 
+_URI, _EXCLUSIVE, _OVER, _DONE = map(operator.attrgetter, ("uri", "exclusive", "over", "done"))
+
+
 class DocumentQueue:
     """Calls that may use a document of a server, or no document (""), in order of arrival.
 
@@ -65,7 +70,13 @@ class DocumentQueue:
         turn.queue, turn.uri = self, uri
         with self._lock:
             self._queue.append(turn)
-        self.tidy()
+            queue = self._queue
+        # Nearly always it is the only one of its document. Found without a loop of Python code:
+        # there may be many entries.
+        if list(map(_URI, queue)).count(uri) == 1 and not any(map(_EXCLUSIVE, queue)):
+            turn.complete()
+        else:
+            self.tidy()
 
     def taken(self) -> set[str]:
         """The documents of all entries."""
@@ -75,7 +86,9 @@ class DocumentQueue:
         """Remove entries that are over, and complete those that may continue now."""
         with self._lock:
             # An interrupt may come at any time: the queue is replaced in a single step.
-            self._queue = queue = [turn for turn in self._queue if not turn.over]
+            self._queue = queue = list(itertools.filterfalse(_OVER, self._queue))
+        if all(map(_DONE, queue)):
+            return
         ahead: set[str] = set()
         for turn in queue:
             if (not turn.uri or turn.uri not in ahead) and not (turn.exclusive and ahead):
