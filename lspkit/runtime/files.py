@@ -6,7 +6,8 @@ tick of the file system's clock. Such a read has a stamp that no file has, so th
 until it is older; the first read is used only by a call that began before it.
 
 A path may lead elsewhere at any time: a folder is replaced by a link, a file by a pipe. So a path
-is resolved for every call, and again when the file is opened; only regular files are read.
+is resolved for every call, unless watched folders show that it leads where it did, and again when
+the file is opened; only regular files are read.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import collections
 import os
 import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, TypeGuard
+from typing import TypeGuard
 
 import msgspec
 
@@ -74,15 +76,13 @@ class LibraryFile(msgspec.Struct, frozen=True):
     via: str
 
 
-class Layout(Protocol):
-    """Knows which files, folders and links are where, in folders that it covers."""
+class Layout(msgspec.Struct, frozen=True):
+    """Which files, folders and links are where at this moment, in folders that it covers."""
 
-    @property
-    def number(self) -> int:
-        """Another one after each creation, deletion or move; 0 if that is not known."""
-
-    def covers(self, folder: str, top: str) -> bool:
-        """Whether the number is about this folder, and those around it up to `top`."""
+    #: Another one after each creation, deletion or move; 0 if that is not known.
+    number: int
+    #: Whether the number is about a folder, and those around it up to another one.
+    covers: Callable[[str, str], bool]
 
 
 class Overlays:
@@ -136,12 +136,12 @@ class Files:
         #: The files that may be touched; replaced as a whole.
         self.boundary = boundary
         self.overlays = Overlays()
-        #: Guards the three tables below. No I/O while it is held.
+        #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
         #: Path as given: its absolute path, real path and URI, valid while it leads there.
         self._located: dict[str, tuple[str, str, str]] = {}
         #: Path as given, without links: its stamp, valid while the watched folders have this
-        #: layout.
+        #: layout. Set without the lock.
         self._seen: dict[str, tuple[int, Stamp]] = {}
         #: Real path: content, least recently used first.
         self._contents: collections.OrderedDict[str, Content] = collections.OrderedDict()
@@ -202,10 +202,12 @@ class Files:
                 there = stat_of(absolute)
                 if there is not None and stamp_of(there) == seen[1]:
                     return File(real, uri, seen[1], since, given)
+            # Before the path is followed: a folder may be watched and changed in between.
+            is_covered = layout is not None and self._is_covered(absolute, real, layout)
             found = leads_to(absolute)
             if found is not None and found[0] == real and stat.S_ISREG(found[1].st_mode):
                 stamp = stamp_of(found[1])
-                if layout is not None and number and self._is_covered(absolute, real, layout):
+                if is_covered:
                     self._seen[given] = (number, stamp)
                 return File(real, uri, stamp, since, given)
         boundary = self.boundary
@@ -224,7 +226,10 @@ class Files:
         return File(located.path, uri, stamp_of(located.stat), since, given)
 
     def _is_covered(self, absolute: str, real: str, layout: Layout) -> bool:
-        """Whether a layout tells all that may make this path lead elsewhere."""
+        """Whether a layout tells when this path leads elsewhere inside of the workspace.
+
+        A mount, and a change of a folder above, show in the stamp, unless it is the same file.
+        """
         return absolute == real and layout.covers(os.path.dirname(real), self.boundary.root)
 
     def again(self, uri: str, *, since: float = float("inf")) -> File | None:

@@ -190,6 +190,16 @@ class CallContext:
             if on_slow is None:
                 waiter.wait(min(left, at_most))
             elif not waiter.wait(min(left, at_most, SLOW)):
-                self.on_slow = None
-                on_slow()
+                self.note_slow()
         return Outcome.DONE
+
+    @property
+    def patience(self) -> float:
+        """Seconds for which this thread may wait for one thing without saying so."""
+        return float("inf") if self.on_slow is None else SLOW
+
+    def note_slow(self) -> None:
+        """A wait in this thread has taken longer than that."""
+        on_slow, self.on_slow = self.on_slow, None
+        if on_slow is not None:
+            on_slow()

@@ -16,10 +16,10 @@ from lspkit.protocol.events import Answered
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import block
 from lspkit.runtime.exchange.ask_server import (
-    GIVEN_UP,
     answer_of,
-    read_here,
     request_deadline,
+    request_document,
+    send_request,
     wait_for_answer,
 )
 from lspkit.runtime.exchange.context import Context
@@ -27,7 +27,9 @@ from lspkit.runtime.exchange.disk_sync import CAUGHT_UP
 from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.files import File
 from lspkit.runtime.process.server_output import Claims
-from lspkit.runtime.server.pending_request import Question
+from lspkit.runtime.server.document_channel import UNTRUSTED
+from lspkit.runtime.server.document_queue import ExclusiveCallWaiting
+from lspkit.runtime.server.pending_request import PendingRequest, Question
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition import Definition
 
@@ -42,23 +44,24 @@ def ask_in_thread(context: Context, effect: Ask, call: CallContext) -> list[Repl
     if call.cancelled() or disk.reading() is not None or not disk.catch_up(call.deadline):
         return None
     call.done.add(CAUGHT_UP)
+    layout = disk.layout()
     try:
-        file = context.files.locate(effect.path, since=call.began, layout=disk.layout)
+        file = context.files.locate(effect.path, since=call.began, layout=layout)
     except PathError:
         return None
-    server = context.pool.only_server(file.path, call)
+    server = context.pool.only_server(file.path, call, layout)
     if server is None or not _is_prepared(server, effect) or not disk.told(server, call.deadline):
         return None
     if not server.channel.session.supports(effect.method, server.channel.key_of(file.uri)):
         return None
     try:
         reply = _ask(context, server, file, effect, call)
-    except (ServerBrokenError, ServerUnavailableError):
-        if server.may_be_replaced:
+    except ExclusiveCallWaiting:
+        return None
+    except (ServerBrokenError, ServerUnavailableError) as problem:
+        if server.may_be_replaced or problem.fields.get("rule") == UNTRUSTED:
             return None
         raise
-    if reply is None:
-        return None
     call.log_answers((server.id,))
     return [reply]
 
@@ -66,8 +69,11 @@ def ask_in_thread(context: Context, effect: Ask, call: CallContext) -> list[Repl
 def _is_prepared(server: Server, effect: Ask) -> bool:
     """Whether the request can be sent now and as it is."""
     definition = server.choice.definition
+    connection = server.channel.connection
     return (
         server.is_ready
+        and connection is not None
+        and connection.has_room()
         and server.record.loading.done
         and definition.forwards is None
         and not _needs_index(definition, effect.span)
@@ -87,30 +93,25 @@ def is_confused(server: Server, method: str) -> bool:
     return method == REFERENCES and server.choice.definition.confuses_declarations
 
 
-def _ask(
-    context: Context, server: Server, file: File, effect: Ask, call: CallContext
-) -> Reply | None:
-    """Send the request and wait for its answer; None if the server has dropped it."""
-    channel, began = server.channel, time.monotonic()
-    if channel.connection is None or not channel.connection.has_room():
-        return None
+def _ask(context: Context, server: Server, file: File, effect: Ask, call: CallContext) -> Reply:
+    """Send the request and wait for its answer."""
+    channel, method, began = server.channel, effect.method, time.monotonic()
     until = request_deadline(context, server, call)
-    claims: Claims = []
-    pending = None
-    try:
-        pending = channel.ask_about(file, None, Question(effect.method, effect.build, claims))
-        read_here(server, pending, claims, until)
-        if pending.waiter.done:
-            answer = answer_of(context, server, pending, began)
-        else:
-            answer = block(wait_for_answer(context, server, pending, until), call)
-    finally:
-        if claims:  # it was interrupted before it could read its answer
-            claims[0].give_back(claims)
-        if pending is not None:
-            channel.finish(pending)
+
+    def send(claims: Claims | None) -> PendingRequest:
+        question = Question(method, effect.build, claims, is_admitted=True)
+        return channel.ask_about(file, None, question)
+
+    pending = send_request(server, send, call, until)
+    if pending.waiter.done:
+        answer = answer_of(context, server, pending, began)
+    else:
+        answer = block(wait_for_answer(context, server, pending, until, began), call)
     if isinstance(answer, Answered):
-        return Reply(server.id, answer.result, view_of(pending), effect.method, pending.seq)
-    if answer.server_code not in GIVEN_UP:
-        raise answer
-    return None
+        return Reply(server.id, answer.result, view_of(pending), method, pending.seq)
+    again = request_document(
+        *(context, server, file, None, method, effect.build, until, call),
+        gives_way=True,
+        dropped=answer,
+    )
+    return block(again, call)

@@ -112,7 +112,8 @@ def _ask_in_turn(
     with QueueEntry(exclusive=one_by_one) as turn:
         server.channel.queue.join("", turn)
         yield from wait_for_turn(context, server, turn, call, effect.method, may_leave=False)
-        reply = yield from request_server(context, server, effect.method, effect.params, until)
+        params = effect.params
+        reply = yield from request_server(context, server, effect.method, params, until, call)
         if one_by_one:
             return (yield from _ask_each_project(context, server, effect, call, reply, until))
         return reply
@@ -156,7 +157,9 @@ def _introduce(context: Context, server: Server, sample: File, call: CallContext
     until = request_deadline(context, server, call)
     method = "textDocument/documentSymbol"
     if server.channel.session.supports(method, server.channel.key_of(sample.uri)):
-        yield from request_document(context, server, sample, None, method, about_the_file, until)
+        yield from request_document(
+            context, server, sample, None, method, about_the_file, until, call
+        )
     else:
         server.channel.sync(sample, None)
     # It may answer about a file before that is in its index.

@@ -48,6 +48,8 @@ LOST_TURN = 0.5
 RETRY_AFTER = 0.02
 #: The pause doubles every time, up to this many seconds.
 LONGEST_PAUSE = 1.0
+#: Queues a request, perhaps with the output of the server claimed for the caller.
+Send = Callable[[Claims | None], PendingRequest]
 #: The error codes of dropped requests. pyrefly uses the last for requests that were not cancelled.
 GIVEN_UP = (CONTENT_MODIFIED, SERVER_CANCELLED, REQUEST_CANCELLED)
 
@@ -76,18 +78,22 @@ def request_document(
     call: CallContext | None = None,
     *,
     gives_way: bool = False,
+    dropped: RequestFailedError | None = None,
 ) -> Steps[Reply]:
     """Send a request about a document, brought up to date first, and wait for its answer.
 
     With a call, the thread that waits for it may read the answer by itself.
     With `gives_way`, for a caller without a place in the queue, `ExclusiveCallWaiting` is raised
     instead of a second request if a call with a text of its own waits for the server.
+    With `dropped`, the server has dropped the request once already.
     """
 
     def send(claims: Claims | None) -> PendingRequest:
         return server.channel.ask_about(file, text, Question(method, build, claims))
 
-    return _send_until_answered(context, server, method, until, send, call, gives_way=gives_way)
+    return _send_until_answered(
+        context, server, method, until, send, call, gives_way=gives_way, dropped=dropped
+    )
 
 
 def _send_until_answered(
@@ -95,49 +101,72 @@ def _send_until_answered(
     server: Server,
     method: str,
     until: float,
-    send: Callable[[Claims | None], PendingRequest],
+    send: Send,
     call: CallContext | None,
     *,
     gives_way: bool = False,
+    dropped: RequestFailedError | None = None,
 ) -> Steps[Reply]:
-    """Send a request, and again if the server dropped it because the document changed."""
+    """Send a request, and again if the server dropped it because the document changed.
+
+    With `dropped`, that has happened once already.
+    """
     pause = RETRY_AFTER
     while True:
+        if dropped is not None:
+            if dropped.server_code not in GIVEN_UP or time.monotonic() + pause >= until:
+                raise dropped
+            if gives_way and server.channel.queue.has_exclusive_calls:
+                raise ExclusiveCallWaiting
+            uncancelled((yield (Waiter(), time.monotonic() + pause)))
+            pause = min(2 * pause, LONGEST_PAUSE)
         if server.channel.connection is not None and not server.channel.connection.has_room():
             yield from wait_for_room(context, server, method, until)
-        waits_here = call is not None and call.owner.blocks and not call.cancelled()
-        claims: Claims | None = [] if waits_here else None
-        try:
-            pending = send(claims)
-            read_here(server, pending, claims, until)
-            value = yield from wait_for_answer(context, server, pending, until)
-        finally:
-            if claims:  # it was interrupted before it could read its answer
-                claims[0].give_back(claims)
+        began = time.monotonic()
+        pending = send_request(server, send, call, until)
+        value = yield from wait_for_answer(context, server, pending, until, began)
         if isinstance(value, Answered):
             view = nowhere(server) if pending.view is None else pending.view
             return Reply(server.id, value.result, view, method, pending.seq)
-        if value.server_code not in GIVEN_UP or time.monotonic() + pause >= until:
-            raise value
-        if gives_way and server.channel.queue.has_exclusive_calls:
-            raise ExclusiveCallWaiting
-        uncancelled((yield (Waiter(), time.monotonic() + pause)))
-        pause = min(2 * pause, LONGEST_PAUSE)
+        dropped = value
 
 
-def read_here(server: Server, pending: PendingRequest, claims: Claims | None, until: float) -> None:
-    """Wait for an answer for a moment, and read it, if the output was claimed for it."""
-    connection = server.channel.connection
-    left = until - time.monotonic()
-    if claims and connection is not None and left > 0:
-        connection.read_answer(claims, pending.id, left)
+def send_request(
+    server: Server, send: Send, call: CallContext | None, until: float
+) -> PendingRequest:
+    """Send a request. If this thread waits for the answer, and it comes soon, it is read here."""
+    waits_here = call is not None and call.owner.blocks and not call.cancelled()
+    claims: Claims | None = [] if waits_here else None
+    pending: PendingRequest | None = None
+    try:
+        pending = send(claims)
+        if claims and call is not None and server.channel.connection is not None:
+            left = max(0.0, min(until - time.monotonic(), call.patience))
+            server.channel.connection.read_answer(claims, pending.id, left)
+            if not pending.waiter.done:
+                call.note_slow()
+        return pending
+    except BaseException:
+        if pending is not None:
+            server.channel.finish(pending)
+        raise
+    finally:
+        if claims:  # it was interrupted before it could read its answer
+            claims[0].give_back(claims)
 
 
 def wait_for_answer(
-    context: Context, server: Server, pending: PendingRequest, until: float
+    context: Context,
+    server: Server,
+    pending: PendingRequest,
+    until: float,
+    began: float | None = None,
 ) -> Steps[Answered | RequestFailedError]:
-    """Wait for one answer; returns also an error response, raises every other failure."""
-    began = time.monotonic()
+    """Wait for one answer; returns also an error response, raises every other failure.
+
+    `began` is when the request was sent, if not now.
+    """
+    began = time.monotonic() if began is None else began
     try:
         if pending.view is not None and server.choice.definition.exceptions.blocks_on_new_files:
             yield from _wait_unless_blocked(context, server, pending, until)

@@ -26,7 +26,7 @@ UNTOLD = "could not be told in time of files that have changed on disk"
 
 def locate(context: Context, path: str, text: str | None, call: CallContext) -> File:
     """The file at a path; with a text of its own, a call may name a file that does not exist."""
-    layout = context.pool.disk_events.layout if CAUGHT_UP in call.done else None
+    layout = context.pool.disk_events.layout() if CAUGHT_UP in call.done else None
     missing = text is not None
     return context.files.locate(path, may_be_missing=missing, since=call.began, layout=layout)
 

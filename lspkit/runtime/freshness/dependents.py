@@ -256,7 +256,7 @@ class _Search:
     def _ask(self, method: str, build: Any, call: CallContext) -> Steps[Reply]:
         until = request_deadline(self._context, self._server, call)
         return request_document(
-            self._context, self._server, self._file, self._shown, method, build, until
+            self._context, self._server, self._file, self._shown, method, build, until, call
         )
 
 

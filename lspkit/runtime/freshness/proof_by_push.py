@@ -166,7 +166,7 @@ def _barrier(
 ) -> Steps[freshness_events.RequestAnswered]:
     until = request_deadline(context, one.server, one.call)
     params = {"textDocument": {"uri": one.uri}}
-    yield from request_server(context, one.server, rule.ask, params, until)
+    yield from request_server(context, one.server, rule.ask, params, until, one.call)
     return _answered(rule, seq)
 
 

@@ -209,7 +209,7 @@ def _wait_for_pending(context: Context, one: CheckSubject) -> Steps[None]:
     for uri, number in server.channel.clock.pending(one.uri) if method else ():
         params = {"textDocument": {"uri": uri}}
         until = ask_server.request_deadline(context, server, one.call)
-        yield from ask_server.request_server(context, server, method, params, until)
+        yield from ask_server.request_server(context, server, method, params, until, one.call)
         server.channel.clock.took_in(uri, number)
 
 

@@ -49,7 +49,8 @@ class AssignmentCache:
         self._environ = environ
         #: By path, and by kind of file. They may no longer be valid. Readers need no lock.
         self.known: dict[str | tuple[str, str], Assignment] = {}
-        #: By path: an assignment that is valid for this file with this layout of the folders.
+        #: By path: an assignment that is valid for this file with this layout of the folders. Set
+        #: without the lock.
         self._admitted: dict[str, tuple[Assignment, int]] = {}
         #: How often servers had to be chosen again.
         self.turnover = 0
@@ -67,9 +68,11 @@ class AssignmentCache:
         number, admitted = layout.number, self._admitted.get(path)
         if number and admitted is not None and admitted[0] is known and admitted[1] == number:
             return known
+        # Before the folders are looked at: one may be watched and changed in between.
+        is_covered = number and layout.covers(os.path.dirname(path), root)
         if not known.admits(path):
             return None
-        if number and layout.covers(os.path.dirname(path), root):
+        if is_covered:
             self._admitted[path] = (known, number)
         return known
 

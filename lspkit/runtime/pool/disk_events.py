@@ -71,8 +71,6 @@ class DiskEvents:
         self._watchers = WatchedRoots(
             self.announce, excluded=self._is_excluded, on_brief=self._announce_brief
         )
-        #: Whether paths still lead where they did. To be asked after `catch_up`.
-        self.layout: Layout = self._watchers
         self._outer = OuterFolders(files.boundary.root)
         #: The changed files of the languages of these servers.
         self._changelog = Changelog()
@@ -191,6 +189,10 @@ class DiskEvents:
             self._watchers.release(server.root)
             self._watchers.release(self._files.boundary.root)
             self._changelog.interrupted()
+
+    def layout(self) -> Layout:
+        """Which files and folders are where. To be asked after `catch_up`."""
+        return Layout(self._watchers.layout, self._watchers.covers)
 
     def reading(self) -> tuple[Waiter, float] | None:
         """The first scan of the files, and how long to wait for it; None if it is over."""

@@ -23,7 +23,7 @@ from lspkit.protocol.watch_registrations import FileEvent
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.workers import Workers
-from lspkit.runtime.files import File, Files
+from lspkit.runtime.files import File, Files, Layout
 from lspkit.runtime.pool import document_handover
 from lspkit.runtime.pool import slot as slots
 from lspkit.runtime.pool.assignment_cache import Assignment, AssignmentCache
@@ -156,10 +156,10 @@ class Pool:
             raise failures[0]
         return servers, failures
 
-    def only_server(self, path: str, call: CallContext) -> Server | None:
+    def only_server(self, path: str, call: CallContext, layout: Layout) -> Server | None:
         """The server of a file that is known to have just this one; it is kept for the call."""
         root = self._files.boundary.root
-        known = self.assignments.only_one(path, self._clock(), root, self.disk_events.layout)
+        known = self.assignments.only_one(path, self._clock(), root, layout)
         if known is None or path in self._files.libraries:
             return None
         call.use(known.servers[0].channel)  # before the next look, as in `servers_for`

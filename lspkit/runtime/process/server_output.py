@@ -154,7 +154,7 @@ class ServerOutput:
         caller, and `take` handles it. Otherwise the reader thread does so. `lacks` tells how many
         bytes are missing of a message: many servers write its head by itself.
         """
-        end = 0.0
+        end = time.monotonic() + timeout
         while self._poll.poll(timeout * 1000):
             try:
                 # Read and kept within one call of C code.
@@ -169,7 +169,6 @@ class ServerOutput:
                 return
             if not self._left[-1] or not 0 < lacks(data) < CHUNK:
                 return
-            end = end or time.monotonic() + timeout
             timeout = max(0.0, end - time.monotonic())
 
     # The end

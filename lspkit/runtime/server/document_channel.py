@@ -39,6 +39,8 @@ from lspkit.runtime.server.observations import Observations
 from lspkit.runtime.server.pending_request import NO_QUESTION, PendingRequest, Question
 from lspkit.servers.definition import Definition
 
+#: The rule by which a file is not shown to a server.
+UNTRUSTED = "untrusted"
 #: A symbol that no project has.
 NO_SYMBOL = "\u2205"
 
@@ -108,11 +110,11 @@ class DocumentChannel:
     def ask_about(self, file: File, text: str | None, question: Question) -> PendingRequest:
         """Bring the document up to date and queue a request about it, in one step."""
         key = self.key_of(file.uri)
-        if text is None:
+        if question.is_admitted and text is None:
             with self.lock:
                 pending = self._ask_about(file, key, None, None, question)
             if pending is not None:
-                return pending  # it is shown nothing that it has not seen
+                return pending
         self._refuse_foreign(file)
         given = None if text is None else Text(text)
         shown: DocumentText | None = None
@@ -129,7 +131,7 @@ class DocumentChannel:
             if self.documents.get(file.uri) is not None:
                 self.forget(file.uri)
             why = "lies in a repository of its own, which is not trusted"
-            raise ServerUnavailableError(f"{file.path} {why}", rule="untrusted")
+            raise ServerUnavailableError(f"{file.path} {why}", rule=UNTRUSTED)
 
     def _shown(self, file: File, given: Text | None) -> DocumentText:
         return text_for(self._files, file, given, opens_as_on_disk=self._opens_as_on_disk)

@@ -73,6 +73,16 @@ class Scanner:
         """Whether a comparison is unfinished for lack of time."""
         return bool(self.snapshot.behind or self._hints)
 
+    @property
+    def layout(self) -> int:
+        """The number of the layout (`Notifier.layout`); 0 while a comparison is due.
+
+        Folders are watched only when they are compared, and another one may lie there already.
+        """
+        notifier = self.notifier
+        number, unsettled = notifier.layout, self.limit or notifier.lost or self.is_behind
+        return 0 if unsettled or self.snapshot.unsure else number
+
     def is_quiet(self) -> bool:
         """Read the present hints; whether it is certain that nothing has to be compared.
 

@@ -59,6 +59,8 @@ class TreeSnapshot:
         self.due: dict[str, int] = {}
         #: Folders that could not be read for a temporary reason, and since when a change counts.
         self.unsure: dict[str, int | None] = {}
+        #: Folders that could not be read for another reason: perhaps they are not watched.
+        self.unreadable: set[str] = set()
         #: The events, in order. An event is added before the entry is changed: an interrupt between
         #: the two duplicates it, and never loses it.
         self.events: list[FileEvent] = []
@@ -285,6 +287,7 @@ class TreeSnapshot:
         try:
             self._watch(folder, folder in self.tops)
             now, young = read_entries(folder, since, self._is_read, self._note)
+            self.unreadable.discard(folder)
         except OSError as problem:
             self._cannot_read(folder, problem, since)
             return []
@@ -335,6 +338,8 @@ class TreeSnapshot:
             self._drop(folder)
         elif problem.errno not in _LASTING:
             self.unsure[folder] = since
+        else:
+            self.unreadable.add(folder)
 
     def _vanished(self, entries: dict[str, int], folder: str, name: str) -> None:
         path, before = os.path.join(folder, name), entries[name]
@@ -353,6 +358,7 @@ class TreeSnapshot:
             here = folders.pop()
             self.due.pop(here, None)
             self.unsure.pop(here, None)
+            self.unreadable.discard(here)
             self._unwatch(here)
             if here in self.folders and not silently:
                 self._tell(here, DELETED, is_folder=True)

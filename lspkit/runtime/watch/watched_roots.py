@@ -114,8 +114,8 @@ class WatchedRoots:
         return watcher is None or watcher.catch_up(until)
 
     @property
-    def number(self) -> int:
-        """Of the layout of the folders: which files, folders and links are where.
+    def layout(self) -> int:
+        """The number of the layout: which files, folders and links are where.
 
         Another one after each creation, deletion or move up to the last `catch_up`; 0 if not all of
         them are seen.

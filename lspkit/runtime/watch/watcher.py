@@ -129,12 +129,14 @@ class Watcher:
     def layout(self) -> int:
         """The number of the layout of the folders (`Notifier.layout`); 0 if it is not known."""
         lookout = self._lookout
-        return 0 if lookout is None or self.warning else lookout.notifier.layout
+        return 0 if lookout is None or self.warning else lookout.layout
 
     def covers(self, folder: str, top: str) -> bool:
         """Whether that number is about this folder, and those around it up to `top`."""
-        lookout = self._lookout
-        while lookout is not None and folder in lookout.snapshot.folders:
+        snapshot = None if self._lookout is None else self._lookout.snapshot
+        while snapshot is not None and folder in snapshot.folders:
+            if folder in snapshot.unreadable:
+                return False
             if folder == top:
                 return True
             folder = os.path.dirname(folder)

@@ -130,8 +130,13 @@ def test_a_folder_that_becomes_a_repository_is_noticed_by_the_next_request(
         else:
             (tmp_path / "plain" / ".git").write_text("gitdir: elsewhere\n")
         ask_often(ws, "plain/deep/a.scr")
-        roots = {Path(one.root) for one in ws._engine.pool.servers()}  # type: ignore[attr-defined]
-    assert roots == {tmp_path, tmp_path / "plain"}
+        servers = ws._engine.pool.servers()  # type: ignore[attr-defined]
+        outer = next(one for one in servers if one.root == str(tmp_path))
+        # Nor is it told of by those who do not look for its servers.
+        file = ws._engine.files.locate("plain/deep/a.scr")  # type: ignore[attr-defined]
+        with pytest.raises(lspkit.ServerUnavailableError):
+            outer.channel.sync(file, None)
+    assert {Path(one.root) for one in servers} == {tmp_path, tmp_path / "plain"}
 
 
 def test_a_call_that_was_cancelled_before_it_began_is_not_answered(scripted, tmp_path):

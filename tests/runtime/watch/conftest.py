@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 
 from lspkit.runtime.watch import scanner
 from lspkit.runtime.watch import watcher as watcher_module
+from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.watching import NOTIFIERS, PATIENCE, Heard, Start, shell, until_ready
 
@@ -45,8 +46,13 @@ def start(root: Path, heard: Heard) -> Iterator[Start]:
     """Starts a watcher and waits until it is ready."""
     watchers: list[Watcher] = []
 
-    def start(notifier: str = next(iter(NOTIFIERS)), **options: Any) -> Watcher:
-        watchers.append(Watcher(str(root), heard, notifier=NOTIFIERS[notifier], **options))
+    def start(
+        name: str = next(iter(NOTIFIERS)),
+        make: Callable[[], Notifier] | None = None,
+        **options: Any,
+    ) -> Watcher:
+        notifier = make or NOTIFIERS[name]
+        watchers.append(Watcher(str(root), heard, notifier=notifier, **options))
         return until_ready(watchers[-1])
 
     yield start

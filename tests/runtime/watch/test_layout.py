@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,9 @@ import pytest
 from lspkit.runtime.watch import WatchedRoots
 from tests.runtime.watch.changes import CHANGES
 from tests.runtime.watch.watching import NOTIFIERS, Heard, Start, needs_inotify, shell, until_ready
+
+if sys.platform == "linux":
+    from lspkit.runtime.watch.inotify import InotifyNotifier
 
 #: Changes after which every path leads to where it led before.
 IN_PLACE = (
@@ -59,18 +64,62 @@ def test_a_folder_is_covered_with_all_folders_around_it(start: Start, root: Path
 
 
 @needs_inotify
+def test_a_folder_that_cannot_be_watched_is_not_covered(start: Start, root: Path) -> None:
+    class Refusing(InotifyNotifier):
+        """As for a user who may not read a folder; the super-user may read all."""
+
+        refused = ""
+
+        def watch(self, folder: str, follow: bool) -> None:
+            if folder == self.refused:
+                raise PermissionError(errno.EACCES, "refused", folder)
+            super().watch(folder, follow)
+
+    notifier = Refusing()
+    watcher = start("inotify", make=lambda: notifier)
+    deep, top = str(root / "src" / "deep"), str(root)
+    assert watcher.covers(deep, top)
+    notifier.refused = deep
+    shell("mv src/deep src/old; mkdir src/deep; echo x > src/deep/c.py", root)
+    watcher.catch_up()
+    assert not watcher.covers(deep, top)
+    assert watcher.covers(str(root / "src"), top)
+    notifier.refused = ""
+    shell("mv src/deep src/older; mv src/old src/deep", root)
+    watcher.catch_up()
+    assert watcher.covers(deep, top)
+
+
+@needs_inotify
+@pytest.mark.parametrize("state", ["limit", "lost", "hints", "unsure"])
+def test_while_something_is_to_be_compared_the_layout_is_unknown(state: str, start: Start) -> None:
+    lookout = start("inotify")._lookout
+    assert lookout is not None
+    assert lookout.layout
+    if state == "limit":
+        lookout.limit = "no watch is left"
+    elif state == "lost":
+        lookout.notifier.lost = True
+    elif state == "hints":
+        lookout._hints["somewhere"] = False
+    else:
+        lookout.snapshot.unsure["somewhere"] = None
+    assert lookout.layout == 0
+
+
+@needs_inotify
 def test_roots_that_are_held_anew_have_another_number(root: Path, heard: Heard) -> None:
     watchers = WatchedRoots(heard)
-    numbers = [watchers.number]
+    numbers = [watchers.layout]
     for _ in range(2):
         watchers.hold(str(root))
         reading = watchers.reading()
         if reading is not None:
             assert reading.wait(20)
         assert watchers.catch_up()
-        numbers.append(watchers.number)
+        numbers.append(watchers.layout)
         watchers.release(str(root))
-        numbers.append(watchers.number)
+        numbers.append(watchers.layout)
     watchers.close()
     first, second = numbers[1], numbers[3]
     assert numbers == [0, first, 0, second, 0]
