@@ -22,6 +22,7 @@ from lspkit.limits import LONGEST_URI
 _NAMES = sys.getfilesystemencoding()
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 _ENCODED = [chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in range(256)]
+_ALL_PLAIN = re.compile(r"[A-Za-z0-9._~/-]*")
 _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 # The host is what stands between two slashes and a third. `file:/path` has none.
 _FILE_URI = re.compile(r"file:(?://([^/\\]*))?(.*)", re.IGNORECASE | re.DOTALL)
@@ -110,6 +111,8 @@ def _windows_path(host: str, rest: str) -> str | None:
 
 
 def _encode(path: str, errors: str, encoding: str = "utf-8") -> str:
+    if _ALL_PLAIN.fullmatch(path):
+        return path  # as nearly always
     try:
         data = path.encode(encoding, errors)
     except UnicodeEncodeError:

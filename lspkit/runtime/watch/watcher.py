@@ -139,7 +139,7 @@ class Watcher:
                 return False
             if folder == top:
                 return True
-            folder = os.path.dirname(folder)
+            folder = folder.rpartition(os.sep)[0]
         return False
 
     def also(self, folder: str, *, deep: bool = True) -> Waiter:
