@@ -186,8 +186,7 @@ class CallContext:
             left = until - time.monotonic()
             if left <= 0:
                 return Outcome.TIMED_OUT
-            on_slow = self.on_slow
-            if on_slow is None:
+            if self.owner.on_slow is None:
                 waiter.wait(min(left, at_most))
             elif not waiter.wait(min(left, at_most, SLOW)):
                 self.note_slow()
@@ -196,10 +195,10 @@ class CallContext:
     @property
     def patience(self) -> float:
         """Seconds for which this thread may wait for one thing without saying so."""
-        return float("inf") if self.on_slow is None else SLOW
+        return float("inf") if self.owner.on_slow is None else SLOW
 
     def note_slow(self) -> None:
         """A wait in this thread has taken longer than that."""
-        on_slow, self.on_slow = self.on_slow, None
+        on_slow, self.owner.on_slow = self.owner.on_slow, None
         if on_slow is not None:
             on_slow()

@@ -41,7 +41,9 @@ def ask_in_thread(context: Context, effect: Ask, call: CallContext) -> list[Repl
     if effect.text is not None or effect.server or effect.ignore_capabilities or not effect.in_step:
         return None
     disk = context.pool.disk_events
-    if call.cancelled() or disk.reading() is not None or not disk.catch_up(call.deadline):
+    if call.is_over or not disk.is_watching or disk.reading() is not None:
+        return None
+    if not disk.catch_up(call.deadline):
         return None
     call.done.add(CAUGHT_UP)
     layout = disk.layout()

@@ -135,7 +135,7 @@ def send_request(
     server: Server, send: Send, call: CallContext | None, until: float
 ) -> PendingRequest:
     """Send a request. If this thread waits for the answer, and it comes soon, it is read here."""
-    waits_here = call is not None and call.owner.blocks and not call.cancelled()
+    waits_here = call is not None and call.owner.blocks and not call.is_over
     claims: Claims | None = [] if waits_here else None
     pending: PendingRequest | None = None
     try:

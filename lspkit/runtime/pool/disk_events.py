@@ -190,6 +190,11 @@ class DiskEvents:
             self._watchers.release(self._files.boundary.root)
             self._changelog.interrupted()
 
+    @property
+    def is_watching(self) -> bool:
+        """Whether there is a server whose files are watched."""
+        return bool(self._held)
+
     def layout(self) -> Layout:
         """Which files and folders are where. To be asked after `catch_up`."""
         return Layout(self._watchers.layout, self._watchers.covers)
