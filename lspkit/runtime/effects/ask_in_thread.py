@@ -112,7 +112,14 @@ def _ask(context: Context, server: Server, file: File, effect: Ask, call: CallCo
     if isinstance(answer, Answered):
         return Reply(server.id, answer.result, view_of(pending), method, pending.seq)
     again = request_document(
-        *(context, server, file, None, method, effect.build, until, call),
+        context,
+        server,
+        file,
+        None,
+        method,
+        effect.build,
+        until,
+        call,
         gives_way=True,
         dropped=answer,
     )
