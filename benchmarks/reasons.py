@@ -67,6 +67,10 @@ REASONS: dict[str, str] = {
         "Only 0.3 s of silence after it, longer than the 0.2 s that it waits before each check, "
         "shows that no other one follows. The bare loop takes the first."
     ),
+    "framing and decoding": (
+        "json decodes a message that is there. lspkit first joins 2,560 pieces of 4 KiB, which "
+        "copies each byte twice: between 1.3 and 1.5 times, as quick as the memory is."
+    ),
     "32 threads": (
         "One interpreter runs one thread at a time. Each of the 8 system calls of a request lets "
         "another thread go on, so 32 threads change places far more often than one that waits for "
