@@ -203,7 +203,7 @@ class Files:
                 if there is not None and stamp_of(there) == seen[1]:
                     return File(real, uri, seen[1], since, given)
             # Before the path is followed: a folder may be watched and changed in between.
-            is_covered = layout is not None and self._is_covered(absolute, real, layout)
+            is_covered = layout and number and self._is_covered(absolute, real, layout)
             found = leads_to(absolute)
             if found is not None and found[0] == real and stat.S_ISREG(found[1].st_mode):
                 stamp = stamp_of(found[1])

@@ -13,13 +13,15 @@ from pathlib import Path
 import pytest
 
 import lspkit
+from lspkit.runtime import files
 from lspkit.runtime.server.connection import Connection
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition_parts import HARMLESS
 from lspkit.testing import Script
 from tests.interrupting import each_interrupt
 from tests.runtime.server_log import define
-from tests.scripted import SOURCE, ask, config_for, workspace
+from tests.runtime.watch.watching import needs_inotify
+from tests.scripted import SOURCE, ask, comes_true, config_for, workspace
 
 RUNTIME = Path(lspkit.__file__).parent / "runtime"
 #: Requests after which a request is as warm as it gets.
@@ -57,6 +59,45 @@ def test_the_caller_reads_its_own_answer(scripted, tmp_path, readers):
     own = threading.current_thread().name
     # The thread may be busy with something else that the server has said.
     assert own in readers
+
+
+@needs_inotify
+def test_the_output_is_claimed_before_the_request_is_written(scripted, tmp_path, monkeypatch):
+    claimed: list[bool] = []
+    write = Connection._write_here
+
+    def note(self: Connection, frame: bytes) -> None:
+        claimed.append(self._output._reading.locked())
+        write(self, frame)
+
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ask_often(ws, "a.scr")
+        monkeypatch.setattr(Connection, "_write_here", note)
+        # Not while the thread is busy with something else that the server has said.
+        assert comes_true(lambda: ask(ws) == "1:5" and claimed[-1])
+
+
+@needs_inotify
+def test_a_path_is_not_followed_again_while_nothing_moves(scripted, tmp_path, monkeypatch):
+    followed: list[str] = []
+    follow = files.leads_to
+
+    def note(path: str) -> object:
+        followed.append(path)
+        return follow(path)
+
+    def ask_and_count() -> int:
+        followed.clear()
+        assert ask(ws) == "1:5"
+        return len(followed)
+
+    monkeypatch.setattr(files, "leads_to", note)
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ask_often(ws, "a.scr")
+        assert comes_true(lambda: ask_and_count() == 0)
+        (tmp_path / "new").touch()
+        assert ask_and_count() == 1
+        assert ask_and_count() == 0
 
 
 def test_an_interrupt_at_any_place_leaves_the_output_to_the_thread(scripted, tmp_path):
