@@ -21,6 +21,9 @@ ENDING = 0.1
 LONGEST_ENDING = 1.0
 #: Seconds beyond the timeout in which results are still taken.
 GRACE = 0.25
+#: Seconds after which the alarm is given again. Python does not notice a signal that comes in the
+#: moment before a wait begins, until another one ends that wait.
+REPEAT = 0.05
 
 
 class TimeExpired(BaseException):
@@ -81,7 +84,7 @@ def alarm_at(when: float) -> Iterator[None]:
     try:
         _is_set = True
         # Zero seconds would mean no alarm.
-        signal.setitimer(signal.ITIMER_REAL, max(0.000_001, when - time.monotonic()))
+        signal.setitimer(signal.ITIMER_REAL, max(0.000_001, when - time.monotonic()), REPEAT)
         yield
     finally:
         try:
@@ -101,7 +104,7 @@ def alarm_suspended() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, left)
+        signal.setitimer(signal.ITIMER_REAL, left, REPEAT)
 
 
 def _can_be_set() -> bool:
@@ -114,4 +117,5 @@ def _can_be_set() -> bool:
 
 
 def _expire(*_: object) -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0)
     raise TimeExpired

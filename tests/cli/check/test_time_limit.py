@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -55,6 +56,28 @@ def test_no_time_is_left_after_the_deadline():
 def test_the_alarm_ends_what_waits():
     with pytest.raises(TimeExpired), alarm_at(time.monotonic() - 1):
         threading.Event().wait()
+
+
+def test_an_alarm_that_python_did_not_notice_is_given_again():
+    handlers: list[Any] = []
+
+    def overlook(*_: object) -> None:
+        signal.signal(signal.SIGALRM, handlers[0])
+
+    def wait() -> None:
+        with alarm_at(time.monotonic() + 0.02):
+            handlers.append(signal.signal(signal.SIGALRM, overlook))
+            threading.Event().wait()
+
+    with pytest.raises(TimeExpired):
+        wait()
+
+
+def test_an_alarm_is_not_given_again_once_it_was_raised():
+    with alarm_at(far()):
+        with pytest.raises(TimeExpired):
+            signal.raise_signal(signal.SIGALRM)
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 def test_after_the_block_nothing_is_set():
