@@ -5,36 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Sequence
 from typing import Any
 
 from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.exit_codes import CLEAN, USAGE
-from lspkit.cli.output import as_json, print_message, print_result
+from lspkit.cli.output import as_json, print_result
 from lspkit.config.config_files import find_project_files, global_file
 from lspkit.config.json_schema import schema
 from lspkit.config.load import Loaded, load
 from lspkit.config.merge import leaves
 from lspkit.config.problems import place_of
-from lspkit.visible_text import count, one_line
-
-#: Most warnings that other commands print.
-TOLD = 10
+from lspkit.visible_text import one_line
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the configuration. The status is 2 if the project's file is ignored."""
     return _COMMANDS[arguments.what](arguments)
-
-
-def print_warnings(warnings: Sequence[str]) -> None:
-    """Print warnings about the configuration, for other commands."""
-    for warning in warnings[:TOLD]:
-        print_message(warning)
-    if len(warnings) > TOLD:
-        print_message(
-            f"{count(len(warnings) - TOLD, 'more warning')}, shown by: lspkit config show"
-        )
 
 
 def _schema(arguments: argparse.Namespace) -> int:

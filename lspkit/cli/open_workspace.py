@@ -6,8 +6,7 @@ import time
 import warnings
 
 from lspkit.cli.check.time_limit import alarm_suspended
-from lspkit.cli.config_command import print_warnings
-from lspkit.cli.output import print_message
+from lspkit.cli.output import print_message, print_warnings
 from lspkit.cli.trust_command import offer_trust
 from lspkit.errors import RequestTimeoutError, ServerUnavailableError
 from lspkit.operations import TrustNoticeRequest

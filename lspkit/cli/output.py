@@ -6,11 +6,11 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 from lspkit.late_imports import safe_imports
-from lspkit.visible_text import one_line, several_lines, visible_json
+from lspkit.visible_text import count, one_line, several_lines, visible_json
 
 #: Styles of parts of a line, as parameters of the escape code that begins them.
 STYLES = {
@@ -22,6 +22,9 @@ STYLES = {
     "added": "32",
     "hunk": "36",
 }
+
+#: Most warnings that other commands print.
+TOLD = 10
 
 #: A part of a line: its text and its style, empty for plain text.
 Part = tuple[str, str]
@@ -124,6 +127,16 @@ def _redirect_to_null(stream: TextIO) -> None:
 def print_message(text: str) -> None:
     """Print a message on standard error, if there is one."""
     print_error(f"lspkit: {text}")
+
+
+def print_warnings(warnings: Sequence[str]) -> None:
+    """Print warnings about the configuration, for other commands."""
+    for warning in warnings[:TOLD]:
+        print_message(warning)
+    if len(warnings) > TOLD:
+        print_message(
+            f"{count(len(warnings) - TOLD, 'more warning')}, shown by: lspkit config show"
+        )
 
 
 def print_traceback(problem: BaseException) -> None:

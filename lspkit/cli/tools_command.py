@@ -6,9 +6,8 @@ import argparse
 
 from lspkit.agent import tool_schemas
 from lspkit.cli.arguments.project_root import chosen_root
-from lspkit.cli.config_command import print_warnings
 from lspkit.cli.exit_codes import FOUND, NOTHING_FOUND
-from lspkit.cli.output import as_json, print_message, print_result
+from lspkit.cli.output import as_json, print_message, print_result, print_warnings
 from lspkit.config.load import load
 from lspkit.servers.selection.choose import aliases
 from lspkit.workspace_boundary import boundary_of

@@ -262,18 +262,22 @@ class _ListReader(Generic[T]):
         self._shape = shape
         self._most = most
         self._blank = shape() if vague else None
-        self._all: Any = msgspec.json.Decoder(list[shape] | shape | None)  # type: ignore[valid-type]
+        #: Made on first use: no program needs all readers.
+        self._decoder: Any = None
 
     def __call__(self, raw: bytes) -> Read[T]:
+        if len(raw) < self._most:
+            return self._read(raw)  # it has fewer items
         kept, beyond = first_items(raw, self._most)
-        if not beyond:
-            return self._read(raw)
         read = self._read(kept)
-        return Read(read.items, read.dropped + beyond)
+        return Read(read.items, read.dropped + beyond) if beyond else read
 
     def _read(self, raw: bytes) -> Read[T]:
+        if self._decoder is None:
+            shape: Any = self._shape
+            self._decoder = msgspec.json.Decoder(list[shape] | shape | None)
         try:
-            found = self._all.decode(raw)
+            found = self._decoder.decode(raw)
         except BAD:
             return self._one_by_one(raw)
         if found is None:
