@@ -11,17 +11,16 @@ REASONS: dict[str, str] = {
     "warm request, canned": (
         "The floor sends fixed bytes and reads the next line. Before each request lspkit also asks "
         "the kernel whether anything has changed below the root, compares the open document with "
-        "its file, and turns the answer into values with paths and columns in characters: 110 to "
-        "140 Python calls and 8 system calls, of which the floor has two. One thread writes, waits "
-        "and reads, so no time goes into hand-overs, and no generator is in between. What is left "
-        "is the amount of Python code, each line of which runs once in a request: it costs twice "
-        "as much there as in a loop, where the processor has it at hand."
+        "its file, and turns the answer into values with paths and columns in characters: about 90 "
+        "Python calls and 5 system calls, of which the floor has two. One thread writes, waits and "
+        "reads, so no time goes into hand-overs. What is left is the amount of Python code, each "
+        "line of which runs once in a request: where the server shares the core, it costs twice as "
+        "much there as in a loop."
     ),
     "warm request, real": (
         "The same work in Python as on canned answers, about as many milliseconds. A server that "
-        "answers in a tenth of a millisecond leaves 0.015 ms for it at 1.15 times the floor, about "
-        "what the two looks at the disk take. On an answer that the server needs 2 ms for, the "
-        "ratio is near the bar."
+        "answers in a tenth of a millisecond leaves 0.015 ms for it at 1.15 times the floor. On an "
+        "answer that the server needs 2 ms for, the ratio is near the bar."
     ),
     "warm request, peers": (
         "The quicker peer sends the request as it is, with no look at the disk and the path, and "

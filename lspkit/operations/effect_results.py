@@ -38,6 +38,8 @@ class FoundFile(msgspec.Struct, frozen=True):
     marked: bool = False
     #: Whether it is a file of the project, rather than of a library.
     own: bool = True
+    #: Whether it is the file that the server was asked about.
+    is_asked: bool = False
 
 
 class Examined(msgspec.Struct, frozen=True):

@@ -83,6 +83,8 @@ class FindPlaces(Effect, frozen=True):
     uris: tuple[str, ...]
     #: Whether the texts are needed, to convert protocol columns to characters.
     texts: bool
+    #: Whether the server had no other document open.
+    alone: bool = False
 
 
 class OtherScope(msgspec.Struct, frozen=True):

@@ -6,10 +6,15 @@ import lspkit.types as types
 from lspkit.answer import Answer
 from lspkit.operations.effect_results import Reply
 from lspkit.operations.effects import Effects, Span
-from lspkit.operations.position_translation import Translator, make_translator, sort_locations
-from lspkit.operations.reply_parsing import answer_from, decode_replies
+from lspkit.operations.position_translation import (
+    Translator,
+    needed_places,
+    sort_locations,
+    translate_locations,
+)
+from lspkit.operations.reply_parsing import answer_from, decode_replies, decode_whole
 from lspkit.operations.request import PositionRequest, operation
-from lspkit.operations.symbol_positions import ask_at
+from lspkit.operations.symbol_positions import ask_at, ask_at_place
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.raw_items import read_location_ranges
 from lspkit.protocol.wire.results import WireMarkup, WireSignature, read_hover, read_signature_help
@@ -49,10 +54,13 @@ class SignatureHelpRequest(PositionRequest[types.SignatureHelp | None], frozen=T
 
 def _locations(replies: list[Reply]) -> Locations:
     found: list[types.Location] = []
-    for reply, places in (yield from decode_replies(replies, read_location_ranges)):
+    read = decode_whole(replies, read_location_ranges)
+    if read is None:
+        read = yield from decode_replies(replies, read_location_ranges)
+    for reply, places in read:
         if places:
-            translate = yield from make_translator(reply, [uri for uri, _ in places])
-            found += [translate.location(uri, range) for uri, range in places]
+            files = yield needed_places(reply, [uri for uri, _ in places])
+            found += translate_locations(reply, files, places)
     return answer_from(replies, sort_locations(found))
 
 
@@ -66,6 +74,8 @@ def _lookup(
 
     @operation(name, request, list[types.Location])
     def look_up(request: PositionRequest[Answer[types.Location]]) -> Locations:
+        if request.symbol is None:  # as nearly always: without a generator in between
+            return (yield from _locations((yield ask_at_place(request, method, span))))
         return (yield from _locations((yield from ask_at(request, method, span))))
 
 

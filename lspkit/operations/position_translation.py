@@ -14,7 +14,6 @@ from lspkit.errors import PositionError
 from lspkit.operations.effect_results import FoundFile, Reply
 from lspkit.operations.effects import Effects, FindPlaces
 from lspkit.protocol.text import Encoding, Text
-from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire.results import WirePosition, WireRange
 from lspkit.types import Location, Position, Range
 
@@ -23,8 +22,9 @@ T = TypeVar("T")
 
 def to_wire(text: Text, line: int, column: int, encoding: Encoding) -> dict[str, int]:
     """A position in the server's units; `PositionError` with the bounds if it is out of range."""
-    if text.is_plain(line - 1, column - 1, encoding):
-        return {"line": line - 1, "character": column - 1}
+    widths = text.plain_widths(encoding)
+    if 0 < line <= len(widths) and 0 < column <= widths[line - 1] + 1:
+        return {"line": line - 1, "character": column - 1}  # as nearly always
     check_line(text, line)
     length = len(text.line(line - 1))
     if column > length + 1:
@@ -50,9 +50,6 @@ class Translator:
     def __init__(self, encoding: Encoding, places: dict[str, FoundFile]) -> None:
         self._encoding: Encoding = encoding
         self._places = places
-        #: Of texts whose columns need no conversion: the starts of the lines, and the length of a
-        #: line break.
-        self._lines: dict[Text | None, tuple[list[int], int]] = {None: ([], 0)}
 
     def location(self, uri: str, range: WireRange) -> Location:
         """A location in a file."""
@@ -62,19 +59,18 @@ class Translator:
     def range(self, text: Text | None, range: WireRange) -> Range:
         """A range in a text."""
         start, end = range.start, range.end
-        line, column, end_line, end_column = start.line, start.character, end.line, end.character
-        lines = self._lines.get(text)
-        if lines is None and text is not None:
-            lines = self._lines[text] = text.plain_lines(self._encoding)
-        starts, ending = lines or ([], 0)
-        # Both ends are inside their lines, as nearly always. Here and not in a method of the text:
-        # answers have many ranges.
-        if (
-            0 <= line <= end_line < len(starts) - 1
-            and 0 <= column <= starts[line + 1] - starts[line] - ending
-            and 0 <= end_column <= starts[end_line + 1] - starts[end_line] - ending
-        ):
-            return Range(Position(line + 1, column + 1), Position(end_line + 1, end_column + 1))
+        if text is not None:
+            line, last, widths = start.line, end.line, text.plain_widths(self._encoding)
+            # Both ends are inside their lines, as nearly always. Here and not in a method of the
+            # text: answers have many ranges.
+            if (
+                0 <= line <= last < len(widths)
+                and 0 <= start.character <= widths[line]
+                and 0 <= end.character <= widths[last]
+            ):
+                return Range(
+                    Position(line + 1, start.character + 1), Position(last + 1, end.character + 1)
+                )
         return Range(self.position(text, start), self.position(text, end))
 
     def position(self, text: Text | None, at: WirePosition) -> Position:
@@ -124,13 +120,34 @@ def make_translator(
 
     With `texts`, their texts are read also if the conversion does not need them.
     """
-    view, named = reply.view, tuple(dict.fromkeys(uris))
+    return translator_of(reply, (yield needed_places(reply, uris, texts=texts)))
+
+
+def needed_places(reply: Reply, uris: Iterable[str], *, texts: bool = False) -> FindPlaces:
+    """The effect that finds what `translator_of` needs."""
+    view = reply.view
     texts = texts or view.encoding != "utf-32"
-    places: dict[str, FoundFile] = yield FindPlaces(reply.server, view.uri, named, texts)
-    for uri in named:
-        if normalize_uri(uri) == view.uri:
-            places[uri] = FoundFile(places[uri].path, view.text)
+    return FindPlaces(reply.server, view.uri, tuple(dict.fromkeys(uris)), texts, view.alone)
+
+
+def translator_of(reply: Reply, places: dict[str, FoundFile]) -> Translator:
+    """A translator for these files, with the text that the server was asked about."""
+    view = reply.view
+    for uri, place in places.items():
+        if place.is_asked:
+            places[uri] = FoundFile(place.path, view.text)
     return Translator(view.encoding, places)
+
+
+def translate_locations(
+    reply: Reply, files: dict[str, FoundFile], places: Iterable[tuple[str, WireRange]]
+) -> list[Location]:
+    """The locations that the server replied with, in these files."""
+    translate = translator_of(reply, files)
+    return [
+        Location((file := files[uri]).path, translate.range(file.text, range), uri)
+        for uri, range in places
+    ]
 
 
 def sort_unique(items: Iterable[T], key: Callable[[T], Any]) -> list[T]:

@@ -61,6 +61,19 @@ def decode_replies(
     return found
 
 
+def decode_whole(
+    replies: list[Reply], read: Callable[[bytes], Read[T]]
+) -> list[tuple[Reply, list[T]]] | None:
+    """The same as long as everything can be decoded; None if something cannot."""
+    found: list[tuple[Reply, list[T]]] = []
+    for reply in replies:
+        told = read(reply.result)
+        if told.dropped:
+            return None
+        found.append((reply, told.items))
+    return found
+
+
 def answer_from(replies: Iterable[Reply], items: Iterable[T]) -> Answer[T]:
     """The results that were made from these replies, with the caveats of the replies."""
     caveats: list[Caveat] = []

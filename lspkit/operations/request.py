@@ -91,7 +91,7 @@ class PositionRequest(FileRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
     def __post_init__(self) -> None:
         line, column, symbol = self.line, self.column, self.symbol
         by_place = type(line) is type(column) is int and line > 0 and column > 0 and symbol is None
-        is_bare = len(self.__struct_fields__) == _OWN_FIELDS and self.text is None
+        is_bare = self.text is None and len(self.__struct_fields__) == _OWN_FIELDS
         if by_place and is_bare and type(self.path) is str:
             return  # as nearly always
         super().__post_init__()

@@ -29,15 +29,17 @@ def ask_at(
     request: PositionRequest[Any], method: str, span: Span = "file", **more: Any
 ) -> Effects[list[Reply]]:
     """Send a request about the position; `more` are further params."""
-    if request.symbol is None:
-        # The request's constructor has checked that both are given.
-        line, column = request.line or 1, request.column or 1
-    else:
-        line, column = yield from position_of(request)
+    line, column = yield from position_of(request)
     replies: list[Reply] = yield Ask(
         request.path, request.text, method, params_at(line, column, **more), span=span
     )
     return replies
+
+
+def ask_at_place(request: PositionRequest[Any], method: str, span: Span) -> Ask:
+    """The effect of `ask_at` for a request with a line and a column."""
+    build = params_at(request.line or 1, request.column or 1)
+    return Ask(request.path, request.text, method, build, span=span)
 
 
 def params_at(line: int, column: int, **more: Any) -> Build:

@@ -148,12 +148,13 @@ class Capabilities:
         self.static: dict[str, Any] = static or {}
         #: By registration id.
         self.registrations: dict[str, Registration] = {}
-        self._known: dict[tuple[str, DocumentKey | None], bool] = {}
+        #: What was asked about them; another table after each change.
+        self.answers: dict[tuple[str, DocumentKey | None], bool] = {}
 
     def learn(self, static: dict[str, Any]) -> None:
         """Store the capabilities from the answer to `initialize`."""
         self.static = static
-        self._known = {}
+        self.answers = {}
 
     def register(self, registration: Registration) -> bool:
         """Add a registration, or replace the one with the same id. False if there are too many."""
@@ -161,18 +162,18 @@ class Capabilities:
         if is_new and len(self.registrations) >= MOST_REGISTRATIONS:
             return False
         self.registrations[registration.id] = registration
-        self._known = {}
+        self.answers = {}
         return True
 
     def unregister(self, id: str) -> Registration | None:
         """Remove a registration, and return it, None if there is none."""
         removed = self.registrations.pop(id, None)
-        self._known = {}
+        self.answers = {}
         return removed
 
     def supports(self, method: str, document: DocumentKey | None = None) -> bool:
         """Whether the server supports `method`, for the document if one is given."""
-        question, answers = (method, document), self._known
+        question, answers = (method, document), self.answers
         known = answers.get(question)
         if known is None:
             if len(answers) > 4096:  # a bounded cache

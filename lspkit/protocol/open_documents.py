@@ -78,6 +78,8 @@ class View(msgspec.Struct, frozen=True):
     text: Text
     version: int
     encoding: Encoding
+    #: Whether the server had no other document open, so that it knew all others from disk.
+    alone: bool = False
 
 
 class Documents:

@@ -106,7 +106,7 @@ class Session:
         self.counts: collections.Counter[str] = collections.Counter()
         #: Counts of what was dropped over a limit, by kind.
         self.dropped: collections.Counter[str] = collections.Counter()
-        self._next_id = 1
+        self._last_id = 0
 
     def __repr__(self) -> str:
         return f"<Session {self.state.value} pending={len(self.pending)}>"
@@ -141,6 +141,11 @@ class Session:
         if self.state is not State.RUNNING:
             self._move("request")
         return self._ask(method, params, tag, uri)
+
+    def receive_result(self, id: int | None, result: messages.RawJson) -> events.Answered | None:
+        """The event of the result of a request; None if nobody waits for it any more."""
+        pending = self._take(id)
+        return None if pending is None else events.Answered(pending.tag, pending.method, result)
 
     def cancel(self, id: int) -> bytes | None:
         """Cancel a request: the frame to send, None if it is answered already."""
@@ -181,7 +186,7 @@ class Session:
         """Process a message: returns an event and a frame to write back, each may be None."""
         match message:
             case messages.ResponseMessage():
-                return self._receive_result(message), None
+                return self._receive_response(message), None
             case messages.PublishedDiagnostics() if len(message.uri) > LONGEST_URI:
                 self.dropped["reports about no file"] += 1
                 return None, None
@@ -214,15 +219,14 @@ class Session:
             self.progress.lose_parts()
         return None, None
 
-    def _receive_result(self, message: messages.ResponseMessage) -> Event | None:
-        pending = self._take(message.id)
-        if pending is None:
-            return None
-        if pending.method == "initialize":
-            if self.state is not State.INITIALIZING:
-                return None  # it is being stopped already
-            return self._finish_initialize(pending, message.result)
-        return events.Answered(pending.tag, pending.method, message.result)
+    def _receive_response(self, message: messages.ResponseMessage) -> Event | None:
+        pending = self.pending.get(message.id or 0)
+        if pending is None or pending.method != "initialize":
+            return self.receive_result(message.id, message.result)
+        del self.pending[message.id or 0]
+        if self.state is not State.INITIALIZING:
+            return None  # it is being stopped already
+        return self._finish_initialize(pending, message.result)
 
     def _receive_error(self, id: int | None, code: int, text: str) -> Event | None:
         pending = self._take(id)
@@ -308,8 +312,7 @@ class Session:
         self.state = state
 
     def _ask(self, method: str, params: Any, tag: Any, uri: str = "") -> tuple[int, bytes]:
-        id = self._next_id
-        self._next_id += 1
+        self._last_id = id = self._last_id + 1
         data = frame(messages.request(id, method, params))
         self.pending[id] = Pending(method, tag, uri)
         return id, data

@@ -15,7 +15,7 @@ import bisect
 import codecs
 import re
 from collections.abc import Callable
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Literal
 
 import msgspec
@@ -51,7 +51,7 @@ class Text:
     (2, 1)
     """
 
-    __slots__ = ("_marks", "_starts", "value")
+    __slots__ = ("_lengths", "_marks", "_starts", "value")
 
     #: The text itself.
     value: str
@@ -59,6 +59,8 @@ class Text:
     def __init__(self, value: str) -> None:
         self.value = value
         self._starts: list[int] | None = None
+        # The characters of each line, at least.
+        self._lengths: list[int] | None = None
         # Widths up to each stride of a long line, by line and encoding.
         self._marks: dict[tuple[int, str], list[int]] = {}
 
@@ -95,22 +97,22 @@ class Text:
 
     def is_plain(self, line: int, column: int, encoding: Encoding) -> bool:
         """Whether a position is inside its line and needs no conversion. Nearly all do not."""
-        starts = self._starts
-        return (
-            starts is not None
-            and 0 <= line < len(starts) - 1
-            and 0 <= column < starts[line + 1] - starts[line] - 1
-            and (encoding == "utf-32" or self.value.isascii())
-        )
+        widths = self.plain_widths(encoding)
+        return 0 <= line < len(widths) and 0 <= column <= widths[line]
 
-    def plain_lines(self, encoding: Encoding) -> tuple[list[int], int]:
-        """The starts of all lines, and the length of a line break at most.
+    def plain_widths(self, encoding: Encoding) -> list[int]:
+        """The characters of each line, at least; none if columns need a conversion.
 
-        No starts if columns need a conversion, since some characters are wider than others.
+        They do if some characters are wider than others. One character is left out where a text has
+        line breaks of both kinds.
         """
         if encoding != "utf-32" and not self.value.isascii():
-            return [], 0
-        return self._line_starts(), 2 if "\r" in self.value else 1
+            return []
+        if self._lengths is None:
+            starts, ending = self._line_starts(), 2 if "\r" in self.value else 1
+            widths = [after - start - ending for start, after in pairwise(starts)]
+            self._lengths = [*widths, len(self.value) - starts[-1]]
+        return self._lengths
 
     def column(self, line: int, units: int, encoding: Encoding) -> int:
         """The column in code points for a column of the server."""

@@ -76,6 +76,7 @@ from lspkit.runtime.engine_api import EventSink, Limits, event_stream
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.forwarding import Forwarding
 from lspkit.runtime.exchange.replies import report_undecodable
+from lspkit.runtime.exchange.request_routes import Routes
 from lspkit.runtime.files import Files
 from lspkit.runtime.freshness.background_refresh import BackgroundRefresh
 from lspkit.runtime.freshness.baselines import Baselines
@@ -183,13 +184,34 @@ class LocalEngine:
         self, request: Request[T], limits: Limits, on_slow: Callable[[], None] | None = None
     ) -> T:
         """Carry out a request, and return its result. `on_slow` is called once if it takes long."""
-        call = CallContext(limits.timeout, limits.cancel, limits.answer_log)
-        call.on_slow = on_slow
+        call = CallContext(limits.timeout, limits.cancel, limits.answer_log, on_slow)
         try:
-            result: T = block(self._steps(request, call), call)
+            result: T = self._drive_here(OPERATIONS[type(request)].steps(request), call)
             return result
         finally:
             call.end()
+
+    def _drive_here(self, operation: Generator[Effect, Any, Any], call: CallContext) -> Any:
+        """Perform the effects of an operation in this thread, without a generator around it."""
+        if self._closed:
+            raise WorkspaceClosedError(self._closed)
+        call.blocks = True
+        try:
+            effect = next(operation)
+            while True:
+                try:
+                    answer = self._handlers[type(effect)](effect, call)
+                    if type(answer) is GeneratorType:
+                        answer = block(answer, call)
+                except LspkitError as problem:
+                    effect = operation.throw(self._closed_or(problem))
+                    continue
+                effect = operation.send(answer)
+        except StopIteration as end:
+            return end.value
+        except BaseException:
+            operation.close()  # now, and not when nothing refers to the error any more
+            raise
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Carry out a request without a thread that waits."""
@@ -254,9 +276,9 @@ class LocalEngine:
         """The handler of each effect: returns a value, or a generator of waits."""
         context, files, pool = self._context, self.files, self.pool
         return {
-            Ask: partial(ask_servers_of_file, context),
+            Ask: partial(ask_servers_of_file, context, Routes(context)),
             AskWorkspace: partial(ask_project, context),
-            FindPlaces: lambda effect, _: find_places(context, effect),
+            FindPlaces: partial(find_places, context),
             Examine: partial(check_file, context, self._baselines),
             ExamineOthers: partial(check_others, context),
             ReadText: lambda effect, _: read_text(context, effect),

@@ -6,9 +6,11 @@ files are read.
 
 from __future__ import annotations
 
+import operator
 import os
 import stat
 import time
+from collections.abc import Callable
 
 import msgspec
 
@@ -40,9 +42,10 @@ class Content(msgspec.Struct, frozen=True):
     marked: bool = False
 
 
-def stamp_of(found: os.stat_result) -> Stamp:
-    """The stamp of a file from its `stat` result."""
-    return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
+#: The stamp of a file from its `stat` result.
+stamp_of: Callable[[os.stat_result], Stamp] = operator.attrgetter(
+    "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino", "st_dev"
+)
 
 
 def stat_of(path: str) -> os.stat_result | None:

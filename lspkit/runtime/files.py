@@ -16,6 +16,7 @@ import collections
 import os
 import stat
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeGuard
@@ -25,7 +26,7 @@ import msgspec
 from lspkit.errors import PathError
 from lspkit.protocol.open_documents import Unsaved
 from lspkit.protocol.text import Text
-from lspkit.protocol.uris import path_to_uri, uri_to_path
+from lspkit.protocol.uris import normalize_uri, path_to_uri, uri_to_path
 from lspkit.runtime.file_content import (
     Content,
     Stamp,
@@ -46,6 +47,11 @@ from lspkit.workspace_boundary import (
 _SIZE = 5
 #: Texts of files are kept up to this many characters altogether.
 KEEP_CHARACTERS = 32_000_000
+#: Seconds for which a look at a file is enough, if the watched folders have not changed since. They
+#: tell of every write but one: a program may write to a file that it has mapped into its memory.
+LOOK_LASTS = 0.02
+#: Most files whose last look is remembered.
+MOST_LOOKS = 10_000
 #: Most files of libraries that are remembered.
 MOST_LIBRARY_FILES = 20_000
 
@@ -74,6 +80,24 @@ class LibraryFile(msgspec.Struct, frozen=True):
     server: str
     root: str
     via: str
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a URI from a server points."""
+
+    path: Path | None
+    #: The path to read its text from, if that is allowed. A URI may point to a library outside the
+    #: workspace, but that is not read.
+    readable: str | None
+    #: The URI in lspkit's spelling.
+    uri: str
+
+
+class DiskState(msgspec.Struct, frozen=True, eq=False):
+    """What has happened in the watched folders up to a moment: another object after each event."""
+
+    #: The number of the layout, as below.
+    layout: int
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -143,11 +167,14 @@ class Files:
         #: Path as given, without links: its stamp, valid while the watched folders have this
         #: layout. Set without the lock.
         self._seen: dict[str, tuple[int, Stamp]] = {}
+        #: Real path: in which state of the folders its content was found unchanged, and until when
+        #: that is enough. Set without the lock.
+        self._looks: dict[str, tuple[object, float]] = {}
         #: Real path: content, least recently used first.
         self._contents: collections.OrderedDict[str, Content] = collections.OrderedDict()
         self._kept = 0
-        #: URI from a server: path, and the path to read its text from, if that is allowed.
-        self._places: dict[str, tuple[Path | None, str | None]] = {}
+        #: By URI as a server writes it.
+        self._places: dict[str, Place] = {}
         #: Files of libraries, by their paths as named and by their real paths. Read without lock.
         self.libraries: dict[str, LibraryFile] = {}
 
@@ -157,6 +184,7 @@ class Files:
             self.boundary = boundary
             self._located.clear()
             self._seen.clear()
+            self._looks.clear()
             self._places.clear()
             self.libraries.clear()
 
@@ -232,6 +260,10 @@ class Files:
         """
         return absolute == real and layout.covers(os.path.dirname(real), self.boundary.root)
 
+    def leads_there(self, given: str, layout: Layout) -> bool:
+        """Whether a path leads where it did as long as the folders have this layout."""
+        return bool(layout.number) and self._seen.get(given, (0,))[0] == layout.number
+
     def again(self, uri: str, *, since: float = float("inf")) -> File | None:
         """A file that was located before, as it is now; None if the URI names no file.
 
@@ -243,7 +275,7 @@ class Files:
         shown = self.overlays.get(path)
         if shown is not None:
             return File(path, uri, shown.stamp)
-        found = stat_of(path) if self.place(uri)[1] is not None else None
+        found = stat_of(path) if self.place(uri).readable is not None else None
         return File(path, uri, None if found is None else stamp_of(found), since)
 
     def read(self, file: File) -> Content:
@@ -280,28 +312,42 @@ class Files:
         except PathError:
             return None
 
-    def place(self, uri: str) -> tuple[Path | None, str | None]:
-        """Where a URI from a server points, and the path to read its text from, if allowed.
-
-        A URI may point to a library outside the workspace, but that is not read.
-        """
+    def place(self, uri: str) -> Place:
+        """Where a URI from a server points."""
         known = self._places.get(uri)
         if known is not None:
             return known
         path, boundary = uri_to_path(uri), self.boundary
         if path is None or "\0" in path:
-            found: tuple[Path | None, str | None] = (None, None)
+            found = Place(None, None, uri)
         else:
             real = os.path.realpath(path)
             inside = is_inside(real, boundary.root) or is_inside(real, boundary.outer)
             allowed = (inside or boundary.allow_external) and not is_excluded(real, boundary)
-            found = (Path(path), real if allowed else None)
+            found = Place(Path(path), real if allowed else None, normalize_uri(uri))
         with self._lock:
             if len(self._places) > 50_000:
                 self._places.clear()
             if self.boundary is boundary:
                 self._places[uri] = found
         return found
+
+    def unchanged_content(self, path: str, state: object, began: float) -> Content | None:
+        """The content of a file that was looked at just now, in this state of the folders.
+
+        `began` is when the call began. None if it has to be looked at again.
+        """
+        look = self._looks.get(path)
+        if look is None or look[0] is not state or began >= look[1] or self.overlays.shown:
+            return None
+        return self._contents.get(path)
+
+    def note_look(self, path: str, content: Content, state: object) -> None:
+        """A file that a state of the folders is about had this content, or a newer one, in it."""
+        if len(self._looks) > MOST_LOOKS:
+            self._looks.clear()
+        if is_settled(content.stamp):
+            self._looks[path] = (state, time.monotonic() + LOOK_LASTS)
 
     def text_at(self, path: str) -> Text | None:
         """The text of a file that a server pointed to, None if it cannot be read."""
@@ -310,13 +356,14 @@ class Files:
 
     def content_at(self, path: str) -> Content | None:
         """The content of a file that a server pointed to, None if it cannot be read."""
-        shown = self.overlays.get(path)
+        shown = self.overlays.get(path) if self.overlays.shown else None
         if shown is not None:
             return shown
-        found = stat_of(path)
-        if found is None:
+        try:
+            stamp = stamp_of(os.stat(path))
+        except (OSError, ValueError):
             return None
-        stamp, known = stamp_of(found), self._contents.get(path)
+        known = self._contents.get(path)
         if known is not None and known.stamp == stamp:
             return known
         try:
@@ -330,6 +377,11 @@ def is_current(stamp: object, file: File) -> bool:
     if stamp == file.stamp:
         return True
     return was_read_since(stamp, file.since) and stamp[:_SIZE] == file.stamp
+
+
+def is_settled(stamp: object) -> bool:
+    """Whether it is the stamp of a file that was old enough when it was read."""
+    return isinstance(stamp, tuple) and len(stamp) == _SIZE
 
 
 def was_read_since(stamp: object, since: float) -> TypeGuard[Stamp]:

@@ -64,7 +64,7 @@ class PendingCall:
     def __init__(self, client: Client, peer: ClientPeer, number: int) -> None:
         self.client, self.peer, self.number = client, peer, number
         #: Completed with the answer, or with an exception.
-        self.waiter = AnswerWaiter(peer, number, client._pending)
+        self.waiter = AnswerWaiter(peer=peer, number=number, pending=client._pending)
 
     def __enter__(self) -> PendingCall:
         return self

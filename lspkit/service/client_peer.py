@@ -126,21 +126,18 @@ class ClientPeer(Peer):
             self._arrivals.close()
 
 
-class AnswerWaiter(Waiter):
+class AnswerWaiter(Waiter, eq=False, kw_only=True):
     """Waits for an answer; a thread that blocks on it reads the answer itself, if it can."""
 
-    __slots__ = ("_number", "_peer", "_pending")
-
-    def __init__(self, peer: ClientPeer, number: int, pending: Sized) -> None:
-        super().__init__()
-        self._peer, self._number = peer, number
-        #: All requests without an answer.
-        self._pending = pending
+    peer: ClientPeer
+    number: int
+    #: All requests without an answer.
+    pending: Sized
 
     def wait(self, timeout: float) -> bool:
         """Block until it is complete, woken, or the time is up; True if complete."""
-        if not self.done and timeout > OWN_READ and len(self._pending) == 1:
-            answer = self._peer.read_answer(self._number, self)
+        if not self.done and timeout > OWN_READ and len(self.pending) == 1:
+            answer = self.peer.read_answer(self.number, self)
             if answer is not None:
                 self.complete(answer)
                 return True

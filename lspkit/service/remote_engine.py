@@ -129,7 +129,7 @@ class RemoteEngine:
     def _await_with_cancel(
         self, pending: PendingCall, cancel: CancelLike, until: float
     ) -> Steps[None]:
-        waiter, relay = pending.waiter, _CancelRelay(pending, self._timers)
+        waiter, relay = pending.waiter, _CancelRelay(pending=pending, timers=self._timers)
         if isinstance(cancel, CancelToken):
             cancel.watch(relay)
         try:
@@ -186,18 +186,15 @@ def _call_context(limits: Limits) -> CallContext:
     return CallContext()
 
 
-class _CancelRelay(Waiter):
+class _CancelRelay(Waiter, eq=False, kw_only=True):
     """Passes a cancel on to the service."""
 
-    __slots__ = ("_pending", "_timers")
-
-    def __init__(self, pending: PendingCall, timers: Timers) -> None:
-        super().__init__()
-        self._pending, self._timers = pending, timers
+    pending: PendingCall
+    timers: Timers
 
     def wake(self) -> None:
         """The caller has cancelled: the service answers, or the call ends without an answer."""
-        self._pending.cancel()
+        self.pending.cancel()
         ended = CancelledError("the call was cancelled")
-        waiter = self._pending.waiter
-        self._timers.at(time.monotonic() + GRACE, lambda: waiter.complete(ended))
+        waiter = self.pending.waiter
+        self.timers.at(time.monotonic() + GRACE, lambda: waiter.complete(ended))

@@ -251,6 +251,8 @@ class Queries:
             path = at
         else:
             path, line, column = _position(at, line, column, rest.get("symbol"))
+        if not rest:  # as nearly always
+            return self._engine.run(kind(path=path, line=line, column=column), limits)
         return self._engine.run(kind(path=path, line=line, column=column, **rest), limits)
 
     def _run_from(

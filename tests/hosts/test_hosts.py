@@ -152,7 +152,7 @@ def test_a_host_that_is_killed_while_it_starts_a_server_leaves_no_folder(
     temporary.mkdir()
     program = (
         "import lspkit, os, sys\n"
-        "import lspkit.runtime.server.process_setup as server\n"
+        "import lspkit.runtime.process.process_setup as server\n"
         "launch = server.launch\n"
         "def killed(*given, **named):\n"
         "    if sys.argv[2] == 'after':\n"

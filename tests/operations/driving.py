@@ -24,7 +24,7 @@ from lspkit.operations.effects import (
 )
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
-from lspkit.protocol.uris import uri_to_path
+from lspkit.protocol.uris import normalize_uri, uri_to_path
 
 PATH = "/code/a.py"
 URI = "file:///code/a.py"
@@ -124,7 +124,9 @@ class Engine:
         path = uri_to_path(uri)
         known = effect.texts and uri in self.others
         text = Text(self.others[uri]) if known else None
-        return FoundFile(None if path is None else Path(path), text)
+        return FoundFile(
+            None if path is None else Path(path), text, is_asked=normalize_uri(uri) == URI
+        )
 
     def examination(self, effect: Examine) -> Examination:
         examined = []

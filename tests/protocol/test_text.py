@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
 from lspkit.protocol.text import Change, Encoding, Text, apply_change, smallest_change
@@ -46,12 +44,14 @@ class TestLines:
         self, value: str, encoding: Encoding
     ) -> None:
         text = Text(value)
-        starts, ending = text.plain_lines(encoding)
-        for line, (start, after) in enumerate(itertools.pairwise(starts)):
-            for units in range(after - start - ending + 1):
+        widths = text.plain_widths(encoding)
+        for line, width in enumerate(widths):
+            for units in range(width + 1):
                 assert text.column(line, units, encoding) == units
-                assert text.offset(line, units) == start + units
-        assert bool(starts) == (value.isascii() or encoding == "utf-32")
+                assert text.units(line, units, encoding) == units
+                assert text.is_plain(line, units, encoding)
+        plain = value.isascii() or encoding == "utf-32"
+        assert len(widths) == (text.line_count if plain else 0)
 
     def test_an_offset_inside_a_line_break_is_the_end_of_the_line(self) -> None:
         assert Text("ab\r\nc").place(3) == (0, 2)

@@ -115,7 +115,7 @@ def test_the_end_of_the_connection_ends_the_wait(connection):
 
 def test_a_wait_is_over_when_the_answer_was_read_here(connection):
     connection.idle_reader()
-    waiter = AnswerWaiter(connection.peer, 3, [3])
+    waiter = AnswerWaiter(peer=connection.peer, number=3, pending=[3])
     connection.far.sendall(answer(3))
     found = waiter.value if waiter.wait(1.0) else connection.handled.get(timeout=SOON)
     assert found == messages.ResponseMessage(3, b"7")

@@ -38,5 +38,5 @@ class SourceLines:
             whole = os.path.abspath(absolute_path(path, self._files.boundary.root))
         except PathError:
             return None
-        readable = self._files.place(path_to_uri(whole))[1]
+        readable = self._files.place(path_to_uri(whole)).readable
         return None if readable is None else self._files.text_at(readable)

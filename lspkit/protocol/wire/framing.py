@@ -64,6 +64,19 @@ def first_frame(data: bytes) -> tuple[bytes, int] | None:
     return (data[start:stop], stop) if stop <= len(data) else None
 
 
+def only_frame(data: bytes) -> bytes | None:
+    """The body of the frame that `data` is; None if it is not one frame in the usual form.
+
+    >>> only_frame(b"Content-Length: 2\\r\\n\\r\\n{}")
+    b'{}'
+    """
+    block = _PLAIN_BLOCK.match(data)
+    if block is None:
+        return None
+    body = data[block.end() :]
+    return body if len(body) == int(block[1]) else None
+
+
 def lacks_bytes(data: bytes) -> int:
     """How many bytes are missing of the frame that `data` begins with.
 

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import UNSET
 
 from lspkit.limits import LONGEST_WORDS
+from lspkit.protocol.wire.damaged_message import keys_of
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -103,9 +104,11 @@ class _Envelope(msgspec.Struct, gc=False):
     error: msgspec.Raw | msgspec.UnsetType = UNSET
 
 
-class _Keys(msgspec.Struct, gc=False):
-    id: msgspec.Raw | msgspec.UnsetType = UNSET
+class _Answer(msgspec.Struct, gc=False):
+    id: int
+    result: msgspec.Raw
     method: msgspec.Raw | msgspec.UnsetType = UNSET
+    error: msgspec.Raw | msgspec.UnsetType = UNSET
 
 
 class _Error(msgspec.Struct, gc=False):
@@ -121,10 +124,27 @@ class _Publish(msgspec.Struct, gc=False):
 
 
 _envelope = msgspec.json.Decoder(_Envelope)
-_keys = msgspec.json.Decoder(_Keys)
+_answer = msgspec.json.Decoder(_Answer)
 _error = msgspec.json.Decoder(_Error)
 _publish = msgspec.json.Decoder(_Publish)
 _BAD = (msgspec.DecodeError, UnicodeError, RecursionError, ValueError)
+
+
+def own_result(body: bytes, id: int) -> RawJson | None:
+    """The result in the answer to the request with this id; None if the body is not plainly that.
+
+    >>> own_result(b'{"jsonrpc":"2.0","id":7,"result":[1]}', 7)
+    b'[1]'
+    """
+    try:
+        if not body.isascii():
+            body.decode()  # as in `parse`
+        answer = _answer.decode(body)
+    except _BAD:
+        return None
+    if answer.id != id or answer.method is not UNSET or answer.error is not UNSET:
+        return None
+    return bytes(answer.result)
 
 
 def parse(body: bytes) -> Message:
@@ -227,7 +247,7 @@ def replace_lone_surrogates(raw: bytes) -> bytes:
 def _malformed_message(body: bytes, problem: Exception) -> Malformed:
     header = _HEADER.search(body)
     # After a header another message follows.
-    keys = _keys_of(body if header is None else body[: header.start()], whole=header is None)
+    keys = keys_of(body if header is None else body[: header.start()], whole=header is None)
     raw_id, method = keys.get(b"id"), keys.get(b"method")
     syntax = not isinstance(problem, msgspec.ValidationError | RecursionError)
     code = PARSE_ERROR if syntax else INVALID_REQUEST
@@ -260,72 +280,6 @@ def _is_json(raw: bytes) -> bool:
     return True
 
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
-_ID = re.compile(rb'(?:-?\d+(?:\.\d+)?|"(?:[^"\\]|\\.)*")\Z', re.DOTALL)
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_LAST_PAIR = re.compile(rb',\s*"(id|method|jsonrpc)"\s*:\s*(-?\d+(?:\.\d+)?|"[^"\\]*")\s*\Z')
-
-#: Bytes at the start of invalid JSON that are searched for the message's keys.
-HEAD = 64 * 1024
-#: Size up to which the end is searched, too; larger messages would block the reader.
-WITH_END = 4 * 1024 * 1024
-
-
-def _keys_of(body: bytes, *, whole: bool) -> dict[bytes, bytes]:
-    """`id` and `method` of an invalid message, as raw JSON. `whole`: it contains no other message.
-
-    Only keys of the outermost object are used: a nested `id` belongs to something else, and using
-    it would fail a request that is still pending.
-    """
-    try:
-        told = _keys.decode(body)  # the JSON may be valid: bad UTF-8, or wrong types
-    except _BAD:
-        found = _top_level(body)
-        if b"id" not in found and whole and HEAD < len(body) <= WITH_END:
-            found = {**_last_keys(body), **found}
-        return found
-    pairs = ((b"id", told.id), (b"method", told.method))
-    found = {key: bytes(raw) for key, raw in pairs if not isinstance(raw, msgspec.UnsetType)}
-    if not _ID.match(found.get(b"id", b"0")):
-        del found[b"id"]
-    return found
-
-
-def _top_level(body: bytes) -> dict[bytes, bytes]:
-    """The keys at the start."""
-    found: dict[bytes, bytes] = {}
-    depth, key, before = 0, b"", b""
-    for match in _TOKEN.finditer(body[:HEAD]):
-        token = match[0]
-        if token in (b"{", b"["):
-            depth += 1
-        elif token in (b"}", b"]"):
-            depth -= 1
-        elif token == b":" and depth == 1:
-            key = before.strip(b'"')
-        elif key in (b"id", b"method") and before == b":" and depth == 1:
-            if key == b"method" or _ID.match(token):
-                found.setdefault(key, token)
-            key = b""
-        before = token
-    return found
-
-
-def _last_keys(body: bytes) -> dict[bytes, bytes]:
-    """The keys at the end of the outermost object, if the body ends with it."""
-    found: dict[bytes, bytes] = {}
-    rest = body[-HEAD:].rstrip()
-    bare = _STRING.sub(b"", body)
-    closed = bare.count(b"{") == bare.count(b"}") and bare.count(b"[") == bare.count(b"]")
-    if not closed or not rest.endswith(b"}"):
-        return found
-    rest = rest[:-1]
-    while match := _LAST_PAIR.search(rest):
-        found.setdefault(match[1], match[2])
-        rest = rest[: match.start()]
-    return found
-
-
 _encoder = msgspec.json.Encoder()
 
 
@@ -342,12 +296,18 @@ def _decode_raw(value: Any) -> Any:
     return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
 
 
+class _Request(msgspec.Struct, tag_field="jsonrpc", tag="2.0", gc=False):
+    id: int
+    method: str
+    params: Any
+
+
 def request(id: int, method: str, params: Any = None) -> bytes:
     """A request of ours. `params` None is left out: some servers reject `null`."""
-    message = {"jsonrpc": "2.0", "id": id, "method": method}
-    if params is not None:
-        message["params"] = params
-    return encode(message)
+    try:
+        return _encoder.encode(_Request(id, method, UNSET if params is None else params))
+    except UnicodeEncodeError:
+        return encode({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 
 
 def raw_request(id: int, method: str, params: RawJson) -> bytes:

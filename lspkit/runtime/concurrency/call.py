@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -90,7 +91,7 @@ class CallContext:
 
     __slots__ = (
         *("_uses", "answer_log", "began", "blocks", "cancel", "deadline"),
-        *("done", "on_slow", "owner"),
+        *("disk_state", "done", "on_slow", "whole"),
     )
 
     def __init__(
@@ -98,44 +99,53 @@ class CallContext:
         timeout: float | None = None,
         cancel: CancelToken | threading.Event | None = None,
         answer_log: AnswerLog | None = None,
+        on_slow: Callable[[], None] | None = None,
     ) -> None:
         #: By the monotonic clock, like the deadline. Changes before this time must be seen; changes
         #: after it need not be.
         self.began = time.monotonic()
-        self.deadline = float("inf") if timeout is None else self.began + _seconds(timeout)
+        self.deadline = math.inf if timeout is None else self.began + _seconds(timeout)
         if cancel is not None and not hasattr(cancel, "is_set"):
             raise TypeError(f"cancel is {cancel!r}: a threading.Event is needed, or None")
         self.cancel = cancel
         self.answer_log = answer_log
         #: What one part of the call has done for all parts. Only one thread at a time runs a call.
         self.done: set[object] = set()
+        #: The state of the watched folders (`DiskState`) of which the servers know; None if that is
+        #: not known.
+        self.disk_state: object = None
         self._uses: set[Used] = set()
         #: Called once, when a wait in this thread takes longer than `SLOW`.
-        self.on_slow: Callable[[], None] | None = None
-        #: The whole call, for a part of one.
-        self.owner = self
+        self.on_slow = on_slow
+        #: The whole call, for a part of one; None for the whole.
+        self.whole: CallContext | None = None
         #: Whether this thread itself waits for each answer. Of the whole call.
         self.blocks = False
+
+    @property
+    def owner(self) -> CallContext:
+        """The whole call."""
+        return self.whole or self
 
     def part(self, seconds: float | None) -> CallContext:
         """A part of this call that ends earlier: after these seconds from now."""
         part = CallContext.__new__(CallContext)
         for name in CallContext.__slots__:  # a quarter of the time that `copy.copy` takes
             setattr(part, name, getattr(self, name))
+        part.whole = self.owner
         if seconds is not None:
             part.deadline = min(self.deadline, time.monotonic() + seconds)
         return part
 
     def use(self, one: Used) -> None:
         """Use something until the end of the call."""
-        one.users.add(self.owner)
+        one.users.add(self.whole or self)
         self._uses.add(one)
 
     def end(self) -> None:
         """The call is over, and uses nothing any more."""
         now = time.monotonic()
-        while self._uses:
-            one = self._uses.pop()
+        for one in self._uses:
             one.last_used = now
             one.users.discard(self)
 
@@ -143,6 +153,7 @@ class CallContext:
         """The call itself has changed files: its next part must see that."""
         self.began = time.monotonic()
         self.done.clear()
+        self.disk_state = None
 
     def log_answers(self, servers: Iterable[str], failed: Iterable[Exception] = ()) -> None:
         """Record servers that have answered, and failures."""
@@ -163,6 +174,8 @@ class CallContext:
     @property
     def is_over(self) -> bool:
         """Whether it was cancelled or has timed out."""
+        if self.cancel is None and self.deadline == math.inf:
+            return False  # as nearly always
         return self.cancelled() or time.monotonic() >= self.deadline
 
     def wait(self, waiter: Waiter, until: float) -> Outcome:
@@ -195,7 +208,7 @@ class CallContext:
     @property
     def patience(self) -> float:
         """Seconds for which this thread may wait for one thing without saying so."""
-        return float("inf") if self.owner.on_slow is None else SLOW
+        return math.inf if self.owner.on_slow is None else SLOW
 
     def note_slow(self) -> None:
         """A wait in this thread has taken longer than that."""

@@ -17,6 +17,8 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
+import msgspec
+
 from lspkit.errors import CancelledError
 
 T = TypeVar("T")
@@ -30,19 +32,20 @@ class Outcome(enum.Enum):
     CANCELLED = "cancelled"
 
 
-class Waiter:
-    """A value that is set once. Completed by any thread, awaited by one."""
+class Waiter(msgspec.Struct, eq=False, weakref=True):
+    """A value that is set once. Completed by any thread, awaited by one.
 
-    __slots__ = ("__weakref__", "_lock", "done", "on_done", "value")
+    Most are complete before anything waits for them, so the lock is made by the first wait.
+    """
 
-    def __init__(self) -> None:
-        #: Locked until the waiter is completed or woken.
-        self._lock = _thread.allocate_lock()
-        self._lock.acquire()
-        self.done = False
-        self.value: Any = None
-        #: Called instead of waking a thread, by the thread that completes it.
-        self.on_done: Callable[[], None] | None = None
+    done: bool = False
+    value: Any = None
+    #: Called instead of waking a thread, by the thread that completes it.
+    on_done: Callable[[], None] | None = None
+    #: Locked until the waiter is completed or woken. Set before `_woken` is read.
+    _lock: threading.Lock | None = None
+    #: Whether it was completed or woken. Set before `_lock` is read.
+    _woken: bool = False
 
     def complete(self, value: Any = None) -> None:
         """Set the value and wake the consumer; only the first time counts."""
@@ -54,18 +57,27 @@ class Waiter:
 
     def wake(self) -> None:
         """Wake the consumer, so that it checks its state."""
-        try:
-            self._lock.release()
-        except RuntimeError:
-            pass  # a wake is pending already: one is enough
-        on_done = self.on_done
+        self._woken = True
+        lock, on_done = self._lock, self.on_done
+        if lock is not None:
+            try:
+                lock.release()
+            except RuntimeError:
+                pass  # a wake is pending already: one is enough
         if on_done is not None:
             on_done()
 
     def wait(self, timeout: float) -> bool:
         """Block until it is complete, woken, or the time is up; True if complete."""
         if not self.done and timeout > 0:
-            self._lock.acquire(True, min(timeout, threading.TIMEOUT_MAX))
+            lock = self._lock
+            if lock is None:
+                lock = _thread.allocate_lock()
+                lock.acquire()
+                self._lock = lock
+                if self._woken:  # by a thread that found no lock
+                    return self.done
+            lock.acquire(True, min(timeout, threading.TIMEOUT_MAX))
         return self.done
 
 

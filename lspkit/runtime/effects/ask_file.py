@@ -17,7 +17,7 @@ from lspkit.protocol.wire.raw_items import read_location_ranges, read_raw_items
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps
-from lspkit.runtime.effects.ask_in_thread import ask_in_thread, is_confused
+from lspkit.runtime.effects.ask_in_thread import ask_in_thread
 from lspkit.runtime.exchange.ask_server import (
     request_deadline,
     request_document,
@@ -30,6 +30,7 @@ from lspkit.runtime.exchange.library_files import locate_to_read
 from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.project_index import wait_for_index
 from lspkit.runtime.exchange.replies import NO_TEXT, collect_replies, no_longer_there, unsupported
+from lspkit.runtime.exchange.request_routes import Routes, is_confused
 from lspkit.runtime.files import File
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntry
 from lspkit.runtime.server.server import Server
@@ -41,11 +42,14 @@ MOST_TRIES = 3
 
 
 def ask_servers_of_file(
-    context: Context, effect: Ask, call: CallContext
+    context: Context, routes: Routes, effect: Ask, call: CallContext
 ) -> list[Reply] | Steps[list[Reply]]:
     """Perform `Ask`."""
-    replies = ask_in_thread(context, effect, call) if call.owner.blocks else None
-    return _ask_all(context, effect, call) if replies is None else replies
+    if (call.whole or call).blocks:
+        reply = ask_in_thread(context, routes, effect, call)
+        if reply is not None:
+            return [reply]
+    return _ask_all(context, effect, call)
 
 
 def _ask_all(context: Context, effect: Ask, call: CallContext) -> Steps[list[Reply]]:

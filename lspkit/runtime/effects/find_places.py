@@ -9,12 +9,14 @@ from lspkit.operations.effect_results import FoundFile
 from lspkit.operations.effects import FindPlaces, ReadText
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import normalize_uri
+from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.library_files import locate_to_read, note_libraries
+from lspkit.runtime.file_content import Content
 from lspkit.servers.project.project_files import PASSED_OVER
 from lspkit.workspace_boundary import is_inside
 
-#: Files of answers whose place is remembered: the same ones come with many answers.
+#: Files of answers that are remembered: the same ones come with many answers.
 REMEMBERED = 4096
 
 
@@ -25,24 +27,22 @@ def read_text(context: Context, effect: ReadText) -> Text:
     return context.files.read(locate_to_read(context, effect.path)).text
 
 
-def find_places(context: Context, effect: FindPlaces) -> dict[str, FoundFile]:
+def find_places(context: Context, effect: FindPlaces, call: CallContext) -> dict[str, FoundFile]:
     """The files that URIs of an answer name. Those of libraries can be asked about afterwards."""
     found: dict[str, FoundFile] = {}
     files, asked, unreadable = context.files, effect.asked_uri, []
-    opened = _open_texts(context, effect) if effect.texts else {}
+    opened = _open_texts(context, effect) if effect.texts and not effect.alone else {}
     for uri in effect.uris:
-        path, readable = files.place(uri)
-        if readable is None:
+        place = files.place(uri)
+        is_asked, text, marked = place.uri == asked, opened.get(uri) if opened else None, False
+        own = place.readable is None or _is_own(place.readable, files.boundary.root)
+        if place.readable is None:
             unreadable.append(uri)
-            found[uri] = FoundFile(path, opened.get(uri))
-            continue
-        text, marked = opened.get(uri), False
-        if text is None and effect.texts and uri != asked and normalize_uri(uri) != asked:
-            content = files.content_at(readable)
+        elif text is None and effect.texts and not is_asked:
+            content = _content_of(context, place.readable, call)
             if content is not None:
                 text, marked = content.text, content.marked
-        own = _is_own(readable, files.boundary.root)
-        found[uri] = FoundFile(path, text, marked, own)
+        found[uri] = FoundFile(place.path, text, marked, own, is_asked)
     if unreadable:
         note_libraries(context, effect.server, asked, unreadable)
     return found
@@ -50,22 +50,37 @@ def find_places(context: Context, effect: FindPlaces) -> dict[str, FoundFile]:
 
 @functools.lru_cache(REMEMBERED)
 def _is_own(readable: str, root: str) -> bool:
-    """Whether a file is in the workspace, and in none of its folders with code of others."""
+    """Whether a file is in none of the folders with code of others."""
     inside = readable[len(root) :] if is_inside(readable, root) else readable
-    return not PASSED_OVER.intersection(inside.split(os.sep)[:-1])
+    return PASSED_OVER.isdisjoint(inside.split(os.sep)[:-1])
+
+
+def _content_of(context: Context, path: str, call: CallContext) -> Content | None:
+    """The content of a file. A file in a watched folder is not looked at for each request."""
+    files, state = context.files, call.disk_state
+    if state is None:
+        return files.content_at(path)
+    content = files.unchanged_content(path, state, call.began)
+    if content is None:
+        content = files.content_at(path)
+        covers = context.pool.disk_events.layout().covers
+        if content is not None and covers(os.path.dirname(path), files.boundary.root):
+            files.note_look(path, content, state)
+    return content
 
 
 def _open_texts(context: Context, effect: FindPlaces) -> dict[str, Text]:
     """Texts of documents that the server has open: its answers refer to those, not to the disk."""
-    if effect.uris == (effect.asked_uri,):
-        return {}
     texts: dict[str, Text] = {}
+    if effect.uris == (effect.asked_uri,):
+        return texts
     for server in context.pool.servers():
-        if server.id != effect.server or len(server.channel.documents) < 2:
+        channel = server.channel
+        if server.id != effect.server or len(channel.documents) < 2:
             continue
-        with server.channel.lock:
+        with channel.lock:
             for uri in effect.uris:
-                document = server.channel.documents.get(normalize_uri(uri))
+                document = channel.documents.get(normalize_uri(uri))
                 if document is not None:
                     texts[uri] = document.text
     return texts

@@ -44,7 +44,7 @@ def known(
 
 def _is_shown(uri: str, files: Files) -> bool:
     """Whether findings about a file are shown: not if it may not be read, or does not exist."""
-    path = files.place(uri)[1]
+    path = files.place(uri).readable
     return path is not None and (path in files.overlays.paths() or os.path.isfile(path))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -123,8 +124,11 @@ def _send_until_answered(
         if server.channel.connection is not None and not server.channel.connection.has_room():
             yield from wait_for_room(context, server, method, until)
         began = time.monotonic()
-        pending = send_request(server, send, call, until)
-        value = yield from wait_for_answer(context, server, pending, until, began)
+        pending, answer = send_request(server, send, call, until)
+        if answer is None:
+            value = yield from wait_for_answer(context, server, pending, until, began)
+        else:
+            value = note_answer(context, server, answer, began)
         if isinstance(value, Answered):
             view = nowhere(server) if pending.view is None else pending.view
             return Reply(server.id, value.result, view, method, pending.seq)
@@ -133,26 +137,39 @@ def _send_until_answered(
 
 def send_request(
     server: Server, send: Send, call: CallContext | None, until: float
-) -> PendingRequest:
+) -> tuple[PendingRequest, Answered | None]:
     """Send a request. If this thread waits for the answer, and it comes soon, it is read here."""
-    waits_here = call is not None and call.owner.blocks and not call.is_over
-    claims: Claims | None = [] if waits_here else None
+    if call is None or not call.owner.blocks or call.is_over:
+        return send(None), None
+    return send_and_read(server, send, call, until)
+
+
+def send_and_read(
+    server: Server, send: Send, call: CallContext, until: float
+) -> tuple[PendingRequest, Answered | None]:
+    """Send a request, and read its answer in this thread, if it comes soon."""
+    claims: Claims = []
     pending: PendingRequest | None = None
+    answer: Answered | None = None
     try:
         pending = send(claims)
-        if claims and call is not None and server.channel.connection is not None:
-            left = max(0.0, min(until - time.monotonic(), call.patience))
-            server.channel.connection.read_answer(claims, pending.id, left)
-            if not pending.waiter.done:
-                call.note_slow()
-        return pending
+        connection = server.channel.connection
+        if not claims or connection is None:
+            return pending, None
+        left = call.patience
+        if until != math.inf:
+            left = max(0.0, min(until - time.monotonic(), left))
+        answer = connection.read_answer(pending.id, left)
     except BaseException:
         if pending is not None:
             server.channel.finish(pending)
         raise
     finally:
-        if claims:  # it was interrupted before it could read its answer
+        if claims:
             claims[0].give_back(claims)
+    if answer is None:
+        call.note_slow()
+    return pending, answer
 
 
 def wait_for_answer(
@@ -178,20 +195,27 @@ def wait_for_answer(
         raise
     finally:
         server.channel.finish(pending)
-    return answer_of(context, server, pending, began)
+    return _answer_of(context, server, pending, began)
 
 
-def answer_of(
+def note_answer(context: Context, server: Server, answer: Answered, began: float) -> Answered:
+    """The answer, which is counted."""
+    took = time.monotonic() - began
+    server.metrics.answered(took)
+    if not server.was_of_use:
+        context.pool.succeeded(server)
+    if log.isEnabledFor(logging.DEBUG):
+        log.debug("%s answered %s in %.1f ms", server.id, answer.method, took * 1000)
+    return answer
+
+
+def _answer_of(
     context: Context, server: Server, pending: PendingRequest, began: float
 ) -> Answered | RequestFailedError:
     """The answer that has come; an error response is returned, every other failure is raised."""
     value = pending.waiter.value
     if isinstance(value, Answered):
-        took = time.monotonic() - began
-        context.pool.succeeded(server, took)
-        if log.isEnabledFor(logging.DEBUG):
-            log.debug("%s answered %s in %.1f ms", server.id, pending.method, took * 1000)
-        return value
+        return note_answer(context, server, value, began)
     if isinstance(value, ConnectionLost):
         raise value.error.copy()
     return RequestFailedError(
@@ -266,11 +290,17 @@ def request_timeout(context: Context, server: Server) -> float:
     return (context.pool.config.timing.request_timeout_ms if own is None else own) / 1000
 
 
-def request_deadline(context: Context, server: Server, call: CallContext) -> NamedDeadline:
-    """The deadline of an answer; without one of the call, the configured timeout."""
-    if call.deadline != float("inf"):
+def request_deadline(
+    context: Context, server: Server, call: CallContext, began: float | None = None
+) -> NamedDeadline:
+    """The deadline of an answer; without one of the call, the configured timeout.
+
+    `began` is when the request was sent, if not now.
+    """
+    if call.deadline != math.inf:
         return NamedDeadline(call.deadline)
-    return RequestDeadline(time.monotonic() + request_timeout(context, server))
+    began = time.monotonic() if began is None else began
+    return RequestDeadline(began + request_timeout(context, server))
 
 
 def wait_for_turn(

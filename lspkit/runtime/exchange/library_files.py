@@ -30,8 +30,9 @@ def note_libraries(context: Context, server: str, asked_uri: str, uris: Iterable
     """Note the files that an answer of a server names and that are out of reach."""
     found: Server | None = None
     for uri in uris:
-        path, readable = context.files.place(uri)
-        if path is None or readable is not None or context.files.library(str(path)) is not None:
+        place = context.files.place(uri)
+        path = place.path
+        if path is None or place.readable is not None or str(path) in context.files.libraries:
             continue
         found = found or _server(context, server, asked_uri)
         if found is None:
@@ -78,7 +79,7 @@ def locate_to_read(context: Context, path: str, since: float = float("inf")) -> 
 
 def is_library(context: Context, file: File) -> bool:
     """Whether a file is of a library, and not of the workspace."""
-    return file.path in context.files.libraries and context.files.place(file.uri)[1] is None
+    return file.path in context.files.libraries and context.files.place(file.uri).readable is None
 
 
 def servers_of_library(

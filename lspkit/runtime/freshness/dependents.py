@@ -324,7 +324,7 @@ def _lines(context: Context, places: Places, own: str) -> dict[str, tuple[int, .
     """The lines of the files that may be read."""
     found: Places = {}
     for uri, lines in places.items():
-        readable = context.files.place(uri)[1]
+        readable = context.files.place(uri).readable
         if readable is not None and readable != own:
             found.setdefault(readable, set()).update(lines)
     return {path: tuple(sorted(lines)) for path, lines in found.items()}

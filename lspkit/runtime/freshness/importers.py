@@ -80,7 +80,7 @@ def _age(path: str) -> float:
 
 
 def _text(context: Context, path: str) -> str:
-    readable = context.files.place(path_to_uri(path))[1]
+    readable = context.files.place(path_to_uri(path)).readable
     if readable is None:
         return ""
     try:

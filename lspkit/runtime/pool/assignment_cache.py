@@ -9,7 +9,6 @@ import msgspec
 
 from lspkit.config import Config
 from lspkit.errors import LspkitError
-from lspkit.runtime.files import Layout
 from lspkit.runtime.server.server import Server
 from lspkit.servers.selection.choose import Kinds
 
@@ -49,32 +48,15 @@ class AssignmentCache:
         self._environ = environ
         #: By path, and by kind of file. They may no longer be valid. Readers need no lock.
         self.known: dict[str | tuple[str, str], Assignment] = {}
-        #: By path: an assignment that is valid for this file with this layout of the folders. Set
-        #: without the lock.
-        self._admitted: dict[str, tuple[Assignment, int]] = {}
         #: How often servers had to be chosen again.
         self.turnover = 0
 
-    def only_one(self, path: str, now: float, root: str, layout: Layout) -> Assignment | None:
-        """The valid assignment of a file that has one server, and should have no other.
-
-        `root` is that of the workspace.
-        """
+    def only_one(self, path: str, now: float) -> Assignment | None:
+        """The valid assignment of a file that has one server, and should have no other."""
         known = self.known.get(path)
         if known is None or len(known.servers) != 1 or known.failures:
             return None
-        if not known.holds(now, self._environ):
-            return None
-        number, admitted = layout.number, self._admitted.get(path)
-        if number and admitted is not None and admitted[0] is known and admitted[1] == number:
-            return known
-        # Before the folders are looked at: one may be watched and changed in between.
-        is_covered = number and layout.covers(os.path.dirname(path), root)
-        if not known.admits(path):
-            return None
-        if is_covered:
-            self._admitted[path] = (known, number)
-        return known
+        return known if known.holds(now, self._environ) and known.admits(path) else None
 
     def like_another(self, path: str, now: float) -> Assignment | None:
         """A valid assignment of a file of the same kind; it is kept for this file, too."""
@@ -93,7 +75,6 @@ class AssignmentCache:
     def _remember(self, path: str, serving: Assignment) -> None:
         if len(self.known) > MANY:
             self.known.clear()
-            self._admitted.clear()
         self.known[path] = serving
 
     def choose_again(self, config: Config | None = None) -> None:
@@ -101,7 +82,6 @@ class AssignmentCache:
         assignments that are being found now do not count.
         """
         self.known.clear()
-        self._admitted.clear()
         self.turnover += 1
         if config is not None:
             self._kinds = Kinds(config)

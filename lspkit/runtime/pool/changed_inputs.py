@@ -6,7 +6,7 @@ import os
 import time
 
 from lspkit.protocol.watch_registrations import DELETED, FileEvent
-from lspkit.runtime.pool.disk_events import is_hidden_by_text
+from lspkit.runtime.pool.event_queue import is_hidden_by_text
 from lspkit.runtime.pool.slot import Slot
 from lspkit.runtime.server.server import Server
 

@@ -25,13 +25,19 @@ import msgspec
 
 from lspkit.edit_types import ChangedFiles
 from lspkit.errors import LspkitError
-from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watch_registrations import DELETED, METHOD, REPLACED, FileEvent
+from lspkit.protocol.watch_registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.files import Files, Layout
-from lspkit.runtime.pool.event_queue import EventQueue, QueuedEvent, ServerFileEvent
+from lspkit.runtime.files import DiskState, Files, Layout
+from lspkit.runtime.pool.event_queue import (
+    EventQueue,
+    QueuedEvent,
+    ServerFileEvent,
+    is_hidden_by_text,
+    unasked,
+)
 from lspkit.runtime.pool.own_packages import holds_own_program
+from lspkit.runtime.server.file_notes import send_file_notes
 from lspkit.runtime.server.server import Server
 from lspkit.runtime.watch import Changelog, WatchedRoots, is_excluded
 from lspkit.runtime.watch.outer_folders import OuterFolders
@@ -97,7 +103,7 @@ class DiskEvents:
             self._began = time.monotonic()  # before the next line, for readers without the lock
             self._held = {**self._held, id(server): EventQueue(server, self._deliver)}
             self._outer.mean(server.root)
-        server.watched.add(_unasked(server))
+        server.watched.add(unasked(server))
         self._changelog.interrupted()
         self._watchers.hold(self._files.boundary.root)
         self._watchers.hold(server.root)
@@ -199,6 +205,13 @@ class DiskEvents:
         """Which files and folders are where. To be asked after `catch_up`."""
         return Layout(self._watchers.layout, self._watchers.covers)
 
+    def quiet_state(self) -> DiskState | None:
+        """The state of the folders, if all servers were told of everything; else None."""
+        state = self._watchers.quiet_state()
+        for one in self._held.values():
+            state = None if one.mail.queue or one.is_behind else state
+        return state
+
     def reading(self) -> tuple[Waiter, float] | None:
         """The first scan of the files, and how long to wait for it; None if it is over."""
         if not self._held or time.monotonic() >= (until := self._began + FIRST_LOOK):
@@ -207,10 +220,9 @@ class DiskEvents:
         return None if reading is None else (reading, until)
 
     def catch_up(self, until: float = math.inf) -> bool:
-        """Scan the disk, and tell the servers of all changes up to now.
+        """Scan the disk, and tell the servers of all changes up to now; False if time is short.
 
-        False if there was not enough time to scan. A server that is busy is told a little later;
-        `told` waits for that.
+        A server that is busy is told a little later; `told` waits for that.
         """
         queues = self._held.values()
         if queues and not self._watchers.catch_up(until):
@@ -349,7 +361,7 @@ class DiskEvents:
         )
         try:
             if changes or read or missed:
-                server.channel.notes_of_files(read, changes, reread)
+                send_file_notes(server.channel, definition, read, changes, reread)
             for one in files:
                 self._bring_up_to_date(server, one.uri, one.event)
         except LspkitError:
@@ -386,15 +398,3 @@ class DiskEvents:
         self._lock = threading.Lock()
         self._held, self._unwanted = {}, {}
         self._watchers.drop_after_fork()
-
-
-def _unasked(server: Server) -> Registration:
-    """A registration for files that a server is told of without registering."""
-    globs = [{"globPattern": one} for one in server.choice.definition.disk.told_of]
-    return Registration(id="", method=METHOD, options={"watchers": globs})
-
-
-def is_hidden_by_text(server: Server, event: FileEvent) -> bool:
-    """Whether a server does not notice that a file was created, since it is shown a text of it."""
-    is_shown = server.channel.shows_unsaved(path_to_uri(event.path))
-    return file_relevance.misses_created(server.choice.definition, event.kind, is_shown=is_shown)

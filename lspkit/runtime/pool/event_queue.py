@@ -8,10 +8,13 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from lspkit.protocol.watch_registrations import CHANGED, FileEvent
+from lspkit.protocol.capabilities import Registration
+from lspkit.protocol.uris import path_to_uri
+from lspkit.protocol.watch_registrations import CHANGED, METHOD, FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, is_free
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition import Definition
+from lspkit.servers.project import file_relevance
 from lspkit.servers.project.package_folders import PackageFolder
 
 #: Seconds from a change to its event, at most, unless the machine is very busy.
@@ -98,3 +101,15 @@ class EventQueue:
         return not self.mail.queue or (
             is_free(self.server.channel.lock, until) and self.mail.deliver(until)
         )
+
+
+def is_hidden_by_text(server: Server, event: FileEvent) -> bool:
+    """Whether a server does not notice that a file was created, since it is shown a text of it."""
+    is_shown = server.channel.shows_unsaved(path_to_uri(event.path))
+    return file_relevance.misses_created(server.choice.definition, event.kind, is_shown=is_shown)
+
+
+def unasked(server: Server) -> Registration:
+    """A registration for files that a server is told of without registering."""
+    globs = [{"globPattern": one} for one in server.choice.definition.disk.told_of]
+    return Registration(id="", method=METHOD, options={"watchers": globs})

@@ -23,7 +23,7 @@ from lspkit.protocol.watch_registrations import FileEvent
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.workers import Workers
-from lspkit.runtime.files import File, Files, Layout
+from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import document_handover
 from lspkit.runtime.pool import slot as slots
 from lspkit.runtime.pool.assignment_cache import Assignment, AssignmentCache
@@ -83,7 +83,7 @@ class Pool:
         #: The variables of the user.
         self._environ = environ
         self._on_event, self._on_refresh, self._on_forward = on_event, on_refresh, on_forward
-        self._clock, self._dice = clock, dice
+        self.clock, self._dice = clock, dice
         #: Tells the servers what changes on disk.
         self.disk_events = DiskEvents(files, self._look_at, self._look_for, workers.do)
         #: Guards the tables below. No I/O while it is held.
@@ -107,8 +107,7 @@ class Pool:
 
     def servers(self) -> list[Server]:
         """All servers that run, start or have failed."""
-        with self._lock:
-            return [slot.server for slot in self._slots.values()]
+        return [slot.server for slot in list(self._slots.values())]  # copied in one step
 
     def in_use_by(self, call: CallContext, key: Key | None = None) -> list[Server]:
         """All usable servers, or the one of a key: they are kept until the call ends."""
@@ -133,7 +132,7 @@ class Pool:
         They may not be ready yet. A call keeps them until it ends. Raises if the file has none,
         and, before anything is started, if `file`, which is to be read, is no text.
         """
-        now = self._clock()
+        now = self.clock()
         known = self.assignments.known.get(path)
         if known is None or not known.holds(now, self._environ):
             with self._lock:
@@ -155,15 +154,6 @@ class Pool:
         if not servers:
             raise failures[0]
         return servers, failures
-
-    def only_server(self, path: str, call: CallContext, layout: Layout) -> Server | None:
-        """The server of a file that is known to have just this one; it is kept for the call."""
-        root = self._files.boundary.root
-        known = self.assignments.only_one(path, self._clock(), root, layout)
-        if known is None or path in self._files.libraries:
-            return None
-        call.use(known.servers[0].channel)  # before the next look, as in `servers_for`
-        return known.servers[0] if self.assignments.known.get(path) is known else None
 
     def _start_for(
         self, path: str, call: CallContext, file: File | None
@@ -189,7 +179,7 @@ class Pool:
     def expected(self, path: str) -> dict[Key, Server | None]:
         """The servers that a file has or would get, by key. Starts nothing."""
         known = self.assignments.known.get(path)
-        if known is not None and known.holds(self._clock(), self._environ) and known.admits(path):
+        if known is not None and known.holds(self.clock(), self._environ) and known.admits(path):
             return {(one.id, one.root): one for one in known.servers}
         try:
             choices = self._choices.for_file(path)
@@ -230,7 +220,7 @@ class Pool:
 
     def _launch(self, server: Server) -> None:
         if not server.begun:
-            self.slot(server).started_at = self._clock()
+            self.slot(server).started_at = self.clock()
         document_handover.show_overlays(server, self._files, self._choices.for_file)
         server.record.inputs.read()
         server.start()
@@ -241,7 +231,7 @@ class Pool:
         """The slot with a new server for a key; raises if it is too early. The lock is held."""
         if self._closed:
             raise ServerBrokenError(f"{choice.id} is not started: closing", server=choice.id)
-        now = self._clock()
+        now = self.clock()
         if old is not None:
             slots.may_restart(old, now)
         fresh = self._new(choice)
@@ -256,6 +246,7 @@ class Pool:
             slot.restless = old.server.record.outdated and now - old.started_at < BRIEF
             slot.server, slot.started_at = fresh, now
         fresh.channel.untold += self._kept.pop(key, [])
+        fresh.metrics = slot.metrics
         slot.metrics.starts += 1
         return slot
 
@@ -322,7 +313,7 @@ class Pool:
             slot = self._slots.get((server.id, server.root))
             if self._closed or slot is None or slot.server is not server:
                 return error
-            now = self._clock()
+            now = self.clock()
             if isinstance(error, ServerUnavailableError):
                 self._choices.skip(server.choice.argv[0], now)
             else:
@@ -336,11 +327,9 @@ class Pool:
         self.disk_events.end(server)
         server.close(2.0)
 
-    def succeeded(self, server: Server, seconds: float | None = None) -> None:
-        """The server has answered, a request in this time: forget earlier failures."""
+    def succeeded(self, server: Server) -> None:
+        """The server has answered for the first time: forget earlier failures."""
         slot, server.was_of_use = self.slot(server), True
-        if seconds is not None:
-            slot.metrics.answered(seconds)
         if slot.record.attempts:
             with self._lock:
                 slot.record = slot.record.after_success()

@@ -142,34 +142,32 @@ class ServerOutput:
             list(map(operator.call, (self._reading.release, claims.clear)))
 
     def read_own(
-        self,
-        timeout: float,
-        find: Callable[[bytes], T | None],
-        take: Callable[[T], None],
-        lacks: Callable[[bytes], int],
-    ) -> None:
-        """Wait for the next output for a moment, and handle it in this thread if it is for it.
+        self, timeout: float, find: Callable[[bytes], T | None], lacks: Callable[[bytes], int]
+    ) -> T | None:
+        """Wait for the next output for a moment, and return the message if it is for the caller.
 
         The caller has claimed it. `find` returns the message if the bytes are the answer for the
-        caller, and `take` handles it. Otherwise the reader thread does so. `lacks` tells how many
-        bytes are missing of a message: many servers write its head by itself.
+        caller. Otherwise the reader thread handles them. `lacks` tells how many bytes are missing
+        of a message: many servers write its head by itself.
         """
         end = time.monotonic() + timeout
-        while self._poll.poll(timeout * 1000):
+        while True:
             try:
-                # Read and kept within one call of C code.
+                # Read and kept within one call of C code. Often the answer is there already.
                 self._left.extend(map(os.read, (self._output,), (CHUNK,)))
+            except BlockingIOError:
+                if self._poll.poll(max(0.0, end - time.monotonic()) * 1000):
+                    continue
+                return None
             except OSError:
-                return  # the reader thread sees it
+                return None  # the reader thread sees it
             data = self._left[0] if len(self._left) == 1 else b"".join(self._left)
             found = find(data)
             if found is not None:
                 self._left.clear()
-                take(found)
-                return
+                return found
             if not self._left[-1] or not 0 < lacks(data) < CHUNK:
-                return
-            timeout = max(0.0, end - time.monotonic())
+                return None
 
     # The end
 

@@ -22,10 +22,10 @@ from collections.abc import Callable
 
 from lspkit.errors import FramingError
 from lspkit.limits import MOST_BROKEN_OFF
-from lspkit.protocol.events import Event, Printed
+from lspkit.protocol.events import Answered, Event, Printed
 from lspkit.protocol.session import Session, State
-from lspkit.protocol.wire.framing import FrameReader, first_frame, lacks_bytes
-from lspkit.protocol.wire.messages import Malformed, Message, ResponseMessage, parse
+from lspkit.protocol.wire.framing import FrameReader, lacks_bytes, only_frame
+from lspkit.protocol.wire.messages import Malformed, Message, own_result, parse
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.process.child import Child, close_all, unread_bytes
@@ -85,7 +85,7 @@ class Connection:
         self._queue: collections.deque[bytes | None] = collections.deque()
         #: Bytes ever queued, and ever written. Changed under the lock, or by the writer while it is
         #: `_writing`.
-        self._queued, self._written = 0, 0
+        self.queued, self._written = 0, 0
         #: Whether the writer may be writing. Set by the writer before it takes frames.
         self._writing = False
         #: Whether too many bytes wait, and whether the connection has ended. Under the lock.
@@ -120,42 +120,40 @@ class Connection:
     # Callers
 
     def post(self, *frames: bytes) -> None:
-        """Queue frames. The caller holds the lock."""
-        if self._queued - self._written > PILED_UP:
-            self._give_up()
-            return
-        idle = not self._queue and not self._writing and not self._closing
-        self._queue.extend(frames)
-        size = len(frames[0]) if len(frames) == 1 else sum(map(len, frames))
-        self._queued += size
-        if idle and size <= ATOMIC and len(frames) == 1:
+        """Queue frames, or write a small one at once. The caller holds the lock."""
+        is_idle = not (self._queue or self._writing or self._closing)
+        if is_idle and len(frames) == 1 and len(frames[0]) <= ATOMIC:
             self._write_here(frames[0])
-        if self._queue and self._something.locked():
-            self._something.release()
+        elif self.queued - self._written > PILED_UP:
+            self._give_up()
+        else:
+            self._queue.extend(frames)
+            self.queued += sum(map(len, frames))
+            if self._something.locked():
+                self._something.release()
 
     def _write_here(self, frame: bytes) -> None:
-        """Write the only frame of the queue, unless the pipe is full. The lock is held."""
-        written: list[int] = []
+        """Write a frame, unless the pipe is full: then it is queued. The lock is held."""
+        size = len(frame)
+        self.queued += size
+        # Counted first: after an interrupt a frame may be missing, which its sender knows, but
+        # none that was written waits for ever.
+        self._written += size
         try:
-            # From `popleft` to `extend` no Python code runs, so that an interrupt cannot come
-            # between taking the frame, writing it and recording that.
-            written.extend(map(os.write, (self.child.stdin,), iter(self._queue.popleft, None)))
+            os.write(self.child.stdin, frame)
         except BlockingIOError:
-            self._queue.appendleft(frame)
+            self._written -= size
+            self._queue.append(frame)
+            if self._something.locked():
+                self._something.release()
         except OSError:
             pass  # the server is gone; the reader reports it
-        self._written += sum(written)
 
     def _give_up(self) -> None:
         """Have the reader report that the server is stuck. The lock is held."""
         self._stuck = True
         self._queue.clear()
         close_all(self._far_end)
-
-    @property
-    def queued(self) -> int:
-        """Bytes that were ever queued."""
-        return self._queued
 
     def is_stuck(self, posted: int, since: float) -> str:
         """Why the server cannot be expected to answer what was queued up to `posted`; else empty.
@@ -172,7 +170,7 @@ class Connection:
 
     def has_room(self) -> bool:
         """Whether callers may queue more."""
-        return self._queued - self._written < QUEUE_LIMIT
+        return self.queued - self._written < QUEUE_LIMIT
 
     def room(self) -> Waiter:
         """A waiter that completes as soon as there is room. The caller holds the lock."""
@@ -190,22 +188,18 @@ class Connection:
         if not self.session.pending and not self._closing:
             self._output.claim(claims)
 
-    def read_answer(self, claims: Claims, id: int, timeout: float) -> None:
-        """Read the answer to a request, if it comes soon, and give back the claimed output."""
-        try:
-            find = functools.partial(self._own_answer, id)
-            self._output.read_own(min(timeout, OWN_READ), find, self._receive, lacks_bytes)
-        finally:
-            self._output.give_back(claims)
+    def read_answer(self, id: int, timeout: float) -> Answered | None:
+        """Read the answer to a request, if it comes soon. The caller has claimed the output."""
+        find = functools.partial(self._own_result, id)
+        result = self._output.read_own(min(timeout, OWN_READ), find, lacks_bytes)
+        # Without the lock: the request is taken out in one step.
+        return None if result is None else self.session.receive_result(id, result)
 
-    def _own_answer(self, id: int, data: bytes) -> ResponseMessage | None:
-        """The message in these bytes, if it is the answer to a request and nothing follows it."""
+    def _own_result(self, id: int, data: bytes) -> bytes | None:
+        """The raw result, if these bytes are the answer to a request and nothing else."""
         self.last_received = time.monotonic()
-        found = first_frame(data) if self._frames.between else None
-        if found is None or found[1] != len(data):
-            return None
-        message = parse(found[0])
-        return message if isinstance(message, ResponseMessage) and message.id == id else None
+        body = only_frame(data) if self._frames.between else None
+        return None if body is None else own_result(body, id)
 
     def stderr_tail(self, limit: int = 2000) -> str:
         """The last output of the server on standard error."""

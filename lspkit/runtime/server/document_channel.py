@@ -11,15 +11,14 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from lspkit.errors import LspkitError, PathError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.capabilities import DocumentKey
-from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, View
+from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, Note, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Text
-from lspkit.protocol.watch_registrations import CREATED, separate_notes
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import File, Files, is_current
@@ -36,13 +35,11 @@ from lspkit.runtime.server.document_text import (
     to_be_told,
 )
 from lspkit.runtime.server.observations import Observations
-from lspkit.runtime.server.pending_request import NO_QUESTION, PendingRequest, Question
+from lspkit.runtime.server.pending_request import NO_QUESTION, Build, PendingRequest, Question
 from lspkit.servers.definition import Definition
 
 #: The rule by which a file is not shown to a server.
 UNTRUSTED = "untrusted"
-#: A symbol that no project has.
-NO_SYMBOL = "\u2205"
 
 
 class DocumentChannel:
@@ -61,9 +58,6 @@ class DocumentChannel:
         self._state = state
         #: Whether a text that is not on disk is sent as a change of the text on disk.
         self._opens_as_on_disk = definition.documents.unsaved == "changed"
-        self._definition = definition
-        #: Changes of files that it was told of since the last request that `_tell_of_files` sent.
-        self._files_told = 0
         #: Whether a file may be shown to it, by its path.
         self.admits: Callable[[str], bool] = lambda _: True
         #: Guards everything below, and the session and queue of the connection.
@@ -76,7 +70,7 @@ class DocumentChannel:
         #: What the server has said so far.
         self.observations = Observations(definition)
         #: The order of what the server was told.
-        self.clock = ChangeClock(self.lock, self._opened)
+        self.clock = ChangeClock(self.lock, self.opened)
         #: Checks of one document are serialised, and so are commands; a call with a text of its
         #: own has the server to itself.
         self.queue, self.commands = DocumentQueue(), DocumentQueue()
@@ -85,6 +79,8 @@ class DocumentChannel:
         self.users: set[CallContext] = set()
         #: Texts to send when it is up, by URI.
         self.untold: Untold = []
+        #: How many changes of files it was told of, as `file_notes.py` counts them.
+        self.files_told = 0
         self._caught_up = False
 
     def _connected(self) -> Connection:
@@ -99,7 +95,7 @@ class DocumentChannel:
         """Queue a request about no document. `claims` as in `Question`."""
         pending = PendingRequest(method, Waiter(), None)
         with self.lock:
-            self._queue(pending, [], params, claims)
+            self.enqueue(pending, params, claims)
         return pending
 
     def say(self, method: str, params: Any) -> None:
@@ -110,11 +106,6 @@ class DocumentChannel:
     def ask_about(self, file: File, text: str | None, question: Question) -> PendingRequest:
         """Bring the document up to date and queue a request about it, in one step."""
         key = self.key_of(file.uri)
-        if question.is_admitted and text is None:
-            with self.lock:
-                pending = self._ask_about(file, key, None, None, question)
-            if pending is not None:
-                return pending
         self._refuse_foreign(file)
         given = None if text is None else Text(text)
         shown: DocumentText | None = None
@@ -124,6 +115,22 @@ class DocumentChannel:
             if pending is not None:
                 return pending
             shown = self._shown(file, given)  # outside the lock, then compare and set
+
+    def ask_known(
+        self, file: File, method: str, build: Build, claims: Claims | None
+    ) -> PendingRequest:
+        """The same for a file that the server may see, and probably has as it is on disk."""
+        with self.lock:
+            document, session = self.documents.get(file.uri), self.session
+            if document is not None and not document.unsure and document.stamp == file.stamp:
+                uri, text = document.key.uri, document.text
+                params = build(uri, text, session.encoding)
+                alone = len(self.documents) == 1
+                view = View(uri, text, document.version, session.encoding, alone)
+                pending = PendingRequest(method, Waiter(), view, seq=self.clock.seq)
+                self.enqueue(pending, params, claims)
+                return pending
+        return self.ask_about(file, None, Question(method, build, claims))
 
     def _refuse_foreign(self, file: File) -> None:
         """Raise if the server must not see the file; if it is open, close it."""
@@ -166,7 +173,7 @@ class DocumentChannel:
         view = View(key.uri, document.text, document.version, encoding)
         pending = PendingRequest(question.method, Waiter(), view)
         if question.method:
-            self._queue(pending, notes, params, question.claims)
+            self.enqueue(pending, params, question.claims, notes)
         else:
             self.post(notes)
             pending.posted = self._connected().queued
@@ -177,7 +184,8 @@ class DocumentChannel:
         pending.seq = self.clock.seq
         return pending
 
-    def _opened(self) -> set[str]:
+    def opened(self) -> set[str]:
+        """The URIs of the open documents. The lock is held."""
         return {one.key.uri for one in self.documents}
 
     def sync(self, file: File, text: str | None) -> PendingRequest:
@@ -249,18 +257,27 @@ class DocumentChannel:
         if notes:
             connection.post(*[self.session.notify(method, params) for method, params in notes])
 
-    def _queue(
-        self, pending: PendingRequest, notes: list[Any], params: Any, claims: Claims | None = None
+    def enqueue(
+        self,
+        pending: PendingRequest,
+        params: Any,
+        claims: Claims | None = None,
+        notes: Iterable[Note] = (),
     ) -> None:
-        connection = self._connected()
+        """Queue a request, after notifications. The lock is held."""
+        connection, session = self.connection, self.session
+        if connection is None or self.failure is not None or session.state is not State.RUNNING:
+            connection = self._connected()  # raises
         if claims is not None:
             connection.claim_output(claims)
         self.last_used = time.monotonic()
         try:
-            frames = [self.session.notify(method, said) for method, said in notes] if notes else ()
             uri = pending.view.uri if pending.view is not None else ""
-            pending.id, frame = self.session.request(pending.method, params, pending.waiter, uri)
-            connection.post(*frames, frame)
+            pending.id, frame = session.request(pending.method, params, pending.waiter, uri)
+            if notes:
+                connection.post(*[session.notify(method, said) for method, said in notes], frame)
+            else:
+                connection.post(frame)
             pending.posted = connection.queued
         except BaseException:
             self.session.pending.pop(pending.id, None)
@@ -300,9 +317,10 @@ class DocumentChannel:
     def touch(self, uri: str) -> View | None:
         """Give a document a new version with its present text; None if that is not possible."""
         with self.lock:
-            return self._touch(uri)
+            return self.renumber(uri)
 
-    def _touch(self, uri: str) -> View | None:
+    def renumber(self, uri: str) -> View | None:
+        """The same. The lock is held."""
         document, notes = self.documents.touch(uri)
         if document is None or not notes:
             return None
@@ -310,17 +328,6 @@ class DocumentChannel:
         self.documents.commit(document)
         self.clock.touched(uri)
         return View(uri, document.text, document.version, self.session.encoding)
-
-    def _end_requests(self) -> None:
-        """Change a document, so that it stops its work on requests, also on cancelled ones.
-
-        Prefers a document without a request, because an answer about a changed one does not count.
-        The lock is held.
-        """
-        asked = {pending.uri for pending in self.session.pending.values()}
-        opened = [one.key.uri for one in self.documents]
-        if opened:
-            self._touch(min(opened, key=lambda uri: uri in asked))
 
     def nudge(self, uri: str) -> bool:
         """Send `didSave` again; False if the server does not want it."""
@@ -330,41 +337,6 @@ class DocumentChannel:
             if notes:
                 self.clock.saved()
             return bool(notes)
-
-    def notes_of_files(
-        self,
-        changed: Mapping[str, float | None],
-        changes: list[dict[str, Any]],
-        reread: Iterable[str] = (),
-    ) -> None:
-        """Files on disk have changed; notify the server of those it has registered for.
-
-        `changed` are URIs with the second of the change, if the server compares files by it;
-        `reread` are files that it must be made to read again.
-        """
-        with self.lock:
-            if changes:
-                # Some servers start work when they are told of files.
-                self.observations.told_of_files(time.monotonic())
-            for uri in reread:
-                self.post(self.documents.reread(self.key_of(uri)))
-            if changes:
-                self._tell_of_files(changes)
-            told = [change["uri"] for change in changes]
-            self.clock.files_changed(changed, told, self.observations.rested(self._opened()))
-
-    def _tell_of_files(self, changes: list[dict[str, Any]]) -> None:
-        """Notify it; send a request, too, if it would lose an edit otherwise. The lock is held."""
-        created = any(one["type"] == CREATED for one in changes)
-        if created and self._definition.exceptions.blocks_on_new_files:
-            self._end_requests()
-        for note in separate_notes(changes) if self._definition.disk.sorts_changes else [changes]:
-            self.post([("workspace/didChangeWatchedFiles", {"changes": note})])
-        self._files_told += len(changes)
-        if 0 < self._definition.exceptions.loses_edits_after < self._files_told:
-            self._files_told = 0
-            pending = PendingRequest("workspace/symbol", Waiter(), None)
-            self._queue(pending, [], {"query": NO_SYMBOL})
 
     def finish(self, pending: PendingRequest) -> None:
         """The caller no longer waits: a request without an answer is cancelled."""

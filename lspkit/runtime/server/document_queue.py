@@ -17,24 +17,20 @@ class ExclusiveCallWaiting(Exception):
     """Another call shows the server a text of its own: a call that is not queued must queue."""
 
 
-class QueueEntry(Waiter):
+class QueueEntry(Waiter, eq=False, kw_only=True):
     """A place in the queue of a server; complete when its caller may continue.
 
     The caller joins a queue in a `with` block, at whose end the entry is over.
     """
 
-    __slots__ = ("exclusive", "over", "queue", "uri")
-
-    def __init__(self, *, exclusive: bool = False) -> None:
-        super().__init__()
-        #: Whether the server is shown a text that is only for this caller.
-        self.exclusive = exclusive
-        #: The queue that it is in, and the document that it is for.
-        self.queue: DocumentQueue | None = None
-        self.uri = ""
-        #: Set when the caller is done, before `DocumentQueue.tidy` is called. An interrupt may
-        #: prevent that call, but not this flag, so no caller waits for an abandoned entry.
-        self.over = False
+    #: Whether the server is shown a text that is only for this caller.
+    exclusive: bool = False
+    #: The queue that it is in, and the document that it is for.
+    queue: DocumentQueue | None = None
+    uri: str = ""
+    #: Set when the caller is done, before `DocumentQueue.tidy` is called. An interrupt may prevent
+    #: that call, but not this flag, so no caller waits for an abandoned entry.
+    over: bool = False
 
     def __enter__(self) -> Self:
         return self

@@ -25,8 +25,6 @@ class Question(msgspec.Struct, frozen=True):
     #: Not None if the caller waits for the answer in this thread: then the output of the server is
     #: claimed for it, if that is possible.
     claims: Claims | None = None
-    #: Whether it was just found that the server may see the file.
-    is_admitted: bool = False
 
 
 #: The document is brought up to date, and nothing is asked.

@@ -22,14 +22,15 @@ from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.launch import LaunchError
+from lspkit.runtime.process.process_setup import ProcessSetup, initialize_options
 from lspkit.runtime.process.usage import is_asleep
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.announcer import Announcer
 from lspkit.runtime.server.connection import BLOCKED, Connection
 from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
 from lspkit.runtime.server.document_channel import DocumentChannel
+from lspkit.runtime.server.metrics import Metrics
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
-from lspkit.runtime.server.process_setup import ProcessSetup, initialize_options
 from lspkit.servers import Choice
 from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.project.index_state import IndexState
@@ -91,6 +92,8 @@ class Server:
         self.index = IndexState(choice.definition.index)
         #: Whether it has ever sent an answer or a finding.
         self.was_of_use = False
+        #: What is counted about it and its predecessors. Set by the pool.
+        self.metrics = Metrics()
         #: Whether it ended before that, so that another one may be started at once.
         self.false_start = False
         #: Whether it was ended because it blocked itself: another one may be started at once, too.

@@ -22,6 +22,7 @@ import termios
 import threading
 from collections.abc import Callable, Iterator
 
+from lspkit.runtime.files import DiskState
 from lspkit.runtime.watch.notifier import Hints, Notifier
 
 IN_MODIFY = 0x2
@@ -75,6 +76,7 @@ class InotifyNotifier(Notifier):
     def __init__(self) -> None:
         super().__init__()
         self.layout = next(_LAYOUTS)
+        self.state = DiskState(self.layout)
         library = ctypes.CDLL(None, use_errno=True)
         self._add: Callable[[int, bytes, int], int] = library.inotify_add_watch
         self._remove: Callable[[int, int], int] = library.inotify_rm_watch
@@ -146,19 +148,23 @@ class InotifyNotifier(Notifier):
             if self._wake_fd >= 0:
                 os.eventfd_write(self._wake_fd, 1)
 
+    def has_news(self) -> bool:
+        fcntl.ioctl(self._descriptor, termios.FIONREAD, self._waiting_bytes)
+        return self._waiting_bytes[0] > 0
+
     def drain(self, hints: Hints) -> bool:
         # Asked first, since an empty read would raise, and this runs before every request.
-        fcntl.ioctl(self._descriptor, termios.FIONREAD, self._waiting_bytes)
-        size = self._waiting_bytes[0]
-        if not size:
+        if not self.has_news():
             return False
         try:
-            for watch, mask, name in _events(os.read(self._descriptor, size)):
+            for watch, mask, name in _events(os.read(self._descriptor, self._waiting_bytes[0])):
                 self._take(hints, watch, mask, name)
         except BaseException:
             # An interrupt: events that were read and not recorded are lost.
             self.lost, self.layout = True, next(_LAYOUTS)
             raise
+        finally:
+            self.state = DiskState(self.layout)
         return True
 
     def _take(self, hints: Hints, watch: int, mask: int, name: bytes) -> None:

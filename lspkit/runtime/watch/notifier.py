@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import threading
 
+from lspkit.runtime.files import DiskState
+
 #: Paths to look at. True: the content is new, even if its stamp is equal.
 Hints = dict[str, bool]
 
@@ -28,6 +30,8 @@ class Notifier:
         #: The layout of the watched folders, which files, folders and links are where: another
         #: number when a creation, deletion or move was read. 0 if some may be missed.
         self.layout = 0
+        #: The state of the watched folders: another object when anything was read.
+        self.state = DiskState(0)
         #: Set when hints were lost: everything has to be looked at. Reset by the reader.
         self.lost = False
         #: Files that a program is writing, as far as that is known. Emptied by the reader.
@@ -62,6 +66,10 @@ class Notifier:
     def wake(self) -> None:
         """End the wait of the other thread. Does nothing after `close`."""
         self._woken.set()
+
+    def has_news(self) -> bool:
+        """Whether `drain` may have something to add. Only of an exact notifier."""
+        return True
 
     def drain(self, hints: Hints) -> bool:
         """Add the present hints, without blocking; returns whether there were any."""

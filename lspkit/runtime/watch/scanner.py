@@ -41,6 +41,9 @@ class Scanner:
         #: Why the watches have to be given up; empty if they need not be.
         self.limit = ""
         self._hints: Hints = {}
+        #: Whether nothing has to be compared unless the notifier has news. Cleared by everything
+        #: that reads hints or compares; set by `is_quiet`.
+        self.settled = False
         # Processor seconds of the last comparison of everything, and when it ended.
         self._cost, self._looked = 0.0, 0.0
         self.notifier: Notifier
@@ -65,6 +68,7 @@ class Scanner:
 
     def collect(self) -> bool:
         """Read the present hints; returns whether there were any, or more will come soon."""
+        self.settled = False
         hinted = self.notifier.drain(self._hints) or self.notifier.lost
         return hinted or bool(self.notifier.writing)
 
@@ -89,19 +93,27 @@ class Scanner:
         That is so before nearly every request.
         """
         notifier, snapshot = self.notifier, self.snapshot
-        return (
+        self.settled = False
+        self.settled = (
             notifier.exact
             and not (notifier.drain(self._hints) or notifier.lost or notifier.writing)
             and not (self._hints or snapshot.behind or snapshot.due or snapshot.unsure)
             and not (snapshot.events or snapshot.brief)
             and snapshot.folders.keys() >= snapshot.tops
         )
+        return self.settled
+
+    def carry_out(self, order: Callable[[TreeSnapshot], None]) -> None:
+        """Change what is watched."""
+        self.settled = False
+        order(self.snapshot)
 
     def look(self, until: float = math.inf) -> bool:
         """Compare the paths of all hints; False if there was no time for all.
 
         The next call continues then.
         """
+        self.settled = False
         self.notifier.writing.clear()
         self._go_on(until)
         if self.notifier.lost and not self.snapshot.behind:
@@ -120,6 +132,7 @@ class Scanner:
 
     def look_by_the_clock(self, until: float = math.inf) -> None:
         """Compare paths that have no hints."""
+        self.settled = False
         if self.notifier.blind and not self.snapshot.behind:
             self.look_everywhere(until)
         if self.snapshot.unsure or self.snapshot.missing():
@@ -142,6 +155,7 @@ class Scanner:
 
     def look_everywhere(self, until: float = math.inf) -> None:
         """Compare everything, and record the processor time."""
+        self.settled = False
         started = time.thread_time()
         self.snapshot.look_everywhere(until)
         self._cost, self._looked = time.thread_time() - started, time.monotonic()
@@ -171,6 +185,7 @@ class Scanner:
 
     def read_some(self, seconds: float) -> None:
         """Read folders that were not read yet."""
+        self.settled = False
         until = time.monotonic() + seconds
         while self.snapshot.due and time.monotonic() < until:
             self.snapshot.read_next()
@@ -180,6 +195,7 @@ class Scanner:
 
         All watches are released: otherwise no other program of this user could have any.
         """
+        self.settled = False
         log.debug("files are polled: %s", self.limit)
         warning = (
             f"files are looked at every {POLL:g} s or less often, because the system cannot watch "

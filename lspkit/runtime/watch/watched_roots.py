@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 
 from lspkit.protocol.watch_registrations import FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
+from lspkit.runtime.files import DiskState
 from lspkit.runtime.watch.backend import best_notifier
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.notifier import Notifier
@@ -122,6 +123,10 @@ class WatchedRoots:
         """
         watcher = self._watcher
         return 0 if watcher is None else watcher.layout
+
+    def quiet_state(self) -> DiskState | None:
+        """The state of the folders, if nothing has to be compared or announced; else None."""
+        return None if self._watcher is None else self._watcher.quiet_state()
 
     def covers(self, folder: str, top: str) -> bool:
         """Whether that number is about this folder, and those around it up to `top`."""

@@ -31,12 +31,14 @@ from lspkit.protocol.watch_registrations import FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, time_left
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
+from lspkit.runtime.files import DiskState
 from lspkit.runtime.watch.backend import best_notifier
 from lspkit.runtime.watch.coalesce import Batch, batch_of
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import can_exist
 from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.scanner import Scanner, events_of_unwatched
+from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -51,7 +53,7 @@ SLICE, PAUSE = 0.0005, 0.0002
 LONG_SLICE = 0.05
 
 # A job of the thread, and the waiter for the read that it causes.
-_Order = tuple[Callable[[Scanner], None], Waiter | None]
+_Order = tuple[Callable[[TreeSnapshot], None], Waiter | None]
 
 
 class Watcher:
@@ -120,8 +122,6 @@ class Watcher:
     @property
     def files(self) -> int:
         """How many files are known."""
-        if self._stopped:
-            return 0
         with self._caller_lock, self._turn:
             return 0 if self._lookout is None else self._lookout.snapshot.files
 
@@ -130,6 +130,17 @@ class Watcher:
         """The number of the layout of the folders (`Notifier.layout`); 0 if it is not known."""
         lookout = self._lookout
         return 0 if lookout is None or self.warning else lookout.layout
+
+    def quiet_state(self) -> DiskState | None:
+        """The state of the folders, if nothing has to be compared or announced; else None."""
+        lookout = self._lookout
+        if lookout is None or self._orders or self.warning:
+            return None
+        with self._turn:
+            state = lookout.notifier.state
+            if not lookout.settled or lookout.limit or lookout.notifier.has_news():
+                return None
+        return None if self._found.queue else state
 
     def covers(self, folder: str, top: str) -> bool:
         """Whether that number is about this folder, and those around it up to `top`."""
@@ -151,7 +162,7 @@ class Watcher:
         if self._stopped or not can_exist(folder):
             waiter.complete()
             return waiter
-        self._order(lambda lookout: lookout.snapshot.add(folder, deep=deep, since=since), waiter)
+        self._order(lambda snapshot: snapshot.add(folder, deep=deep, since=since), waiter)
         return waiter
 
     def reading(self) -> Waiter | None:
@@ -159,17 +170,17 @@ class Watcher:
         if self.is_ready or self._stopped or self._thread is None:
             return None
         waiter = Waiter()
-        self._order(lambda lookout: None, waiter)
+        self._order(lambda _: None, waiter)
         return waiter
 
     def forget(self, folder: str) -> None:
         """Stop watching a requested folder, unless it lies in another one."""
         folder = os.path.abspath(folder)
-        self._order(lambda lookout: lookout.snapshot.remove(folder))
+        self._order(lambda snapshot: snapshot.remove(folder))
 
     def reconsider(self) -> None:
         """The result of `excluded` may have changed: watch folders that are no longer excluded."""
-        self._order(lambda lookout: lookout.snapshot.reconsider())
+        self._order(lambda snapshot: snapshot.reconsider())
 
     def catch_up(self, until: float = math.inf) -> bool:
         """Announce all changes up to now before this returns.
@@ -261,7 +272,7 @@ class Watcher:
         if lookout is not None:
             lookout.notifier.drop_after_fork()
 
-    def _order(self, job: Callable[[Scanner], None], waiter: Waiter | None = None) -> None:
+    def _order(self, job: Callable[[TreeSnapshot], None], waiter: Waiter | None = None) -> None:
         self._orders.append((job, waiter))
         self._hurry.set()
         self._wake()
@@ -306,7 +317,7 @@ class Watcher:
         if self._orders:
             with self._caller_lock, self._turn:
                 job, waiter = self._orders[0]
-                job(lookout)
+                lookout.carry_out(job)
                 self._orders.popleft()  # not before: readers without the lock see one of both
             self._readers += [waiter] if waiter is not None else []
         elif lookout.limit:

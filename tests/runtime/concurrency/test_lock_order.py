@@ -29,7 +29,7 @@ ROW = re.compile(rf"^\| {NAME} \| `(lspkit/[\w/]+\.py)` \| .+ \| (.+) \|$", re.M
 #: Stands for every lock below.
 ANY = "any"
 #: One thread waits for them, another one releases them: nobody holds them, and they have no order.
-SEMAPHORES = {"Waiter._lock", "Connection._something", "Peer._handed_over"}
+SEMAPHORES = {"Waiter.lock", "Connection._something", "Peer._handed_over"}
 
 #: Conditions that wait with a lock of the table, and have none of their own.
 CONDITIONS = {"Peer._something"}

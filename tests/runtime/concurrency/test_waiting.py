@@ -97,6 +97,24 @@ def test_a_callback_is_called_by_whoever_completes_it():
     assert seen == [None, 5]
 
 
+def test_a_wake_before_the_wait_ends_it_once():
+    waiter = Waiter()
+    waiter.wake()
+    assert not waiter.wait(PATIENCE)
+    began = time.monotonic()
+    assert not waiter.wait(0.03)
+    assert time.monotonic() - began > 0.02
+
+
+def test_many_waits_are_ended_by_another_thread():
+    """The lock is made by the wait, while the other thread completes."""
+    waiters = [Waiter() for _ in range(2000)]
+    thread = in_thread(lambda: [one.complete(number) for number, one in enumerate(waiters)])
+    assert all(one.wait(PATIENCE) for one in waiters)
+    assert [one.value for one in waiters] == list(range(2000))
+    thread.join()
+
+
 # A call
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import lspkit
+from lspkit.protocol.session import Session
 from lspkit.runtime import files
 from lspkit.runtime.server.connection import Connection
 from lspkit.runtime.server.server import Server
@@ -32,13 +33,13 @@ SEVERAL = 3
 def readers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The threads that have read answers."""
     names: list[str] = []
-    receive = Connection._receive
+    receive = Session.receive_result
 
-    def note(self: Connection, message: object) -> None:
+    def note(self: Session, id: int | None, result: bytes) -> object:
         names.append(threading.current_thread().name)
-        receive(self, message)  # type: ignore[arg-type]
+        return receive(self, id, result)
 
-    monkeypatch.setattr(Connection, "_receive", note)
+    monkeypatch.setattr(Session, "receive_result", note)
     return names
 
 
@@ -104,7 +105,10 @@ def test_an_interrupt_at_any_place_leaves_the_output_to_the_thread(scripted, tmp
     places = [
         str(RUNTIME / name)
         for name in (
+            "engine.py",
             "effects/ask_in_thread.py",
+            "exchange/ask_server.py",
+            "exchange/request_routes.py",
             "process/server_output.py",
             "server/connection.py",
             "server/document_channel.py",

@@ -12,7 +12,7 @@ import pytest
 
 import lspkit
 from lspkit.config import read_config
-from lspkit.runtime.server.process_setup import environment_of
+from lspkit.runtime.process.process_setup import environment_of
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import HARMLESS, TrustProfile, UntrustedRun
 from lspkit.servers.restriction.trust_profile import Permit

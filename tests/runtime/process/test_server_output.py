@@ -59,10 +59,20 @@ class Pipe:
     def read_own(self, claims: Claims, wanted: bytes, timeout: float = MOMENT) -> None:
         """A caller that has claimed the output waits for these bytes."""
         try:
-            find, lacks = self.finding(wanted)
-            self.output.read_own(timeout, find, self.taken.append, lacks)
+            self.take(timeout, *self.finding(wanted))
         finally:
             self.output.give_back(claims)
+
+    def take(
+        self,
+        timeout: float,
+        find: Callable[[bytes], bytes | None],
+        lacks: Callable[[bytes], int],
+    ) -> None:
+        """Note what was read for the caller."""
+        found = self.output.read_own(timeout, find, lacks)
+        if found is not None:
+            self.taken.append(found)
 
     def read(self) -> bytes | None:
         """The reader thread: woken, and reads."""
@@ -110,7 +120,7 @@ def test_an_answer_that_comes_in_pieces_is_read_to_its_end(pipe):
         pipe.send(pieces.pop(0))
         return lacks(data)
 
-    pipe.output.read_own(MOMENT, find, pipe.taken.append, send_on)
+    pipe.take(MOMENT, find, send_on)
     pipe.output.give_back(claims)
     assert pipe.taken == [b"head and body"]
     assert pipe.output.wait(0) == set()
@@ -128,7 +138,7 @@ def test_pieces_of_an_answer_that_does_not_end_are_left_to_the_thread_in_order(p
             pipe.send(pieces.pop(0))
         return lacks(data)
 
-    pipe.output.read_own(0.001, find, pipe.taken.append, send_on)
+    pipe.take(0.001, find, send_on)
     pipe.output.give_back(claims)
     pipe.send(b"body")
     found = b""
@@ -201,7 +211,7 @@ def test_what_a_caller_raises_leaves_its_bytes_to_the_thread(pipe):
 
     claims = pipe.claim()
     with pytest.raises(KeyboardInterrupt):
-        pipe.output.read_own(MOMENT, interrupted, pipe.taken.append, lambda _: 0)
+        pipe.take(MOMENT, interrupted, lambda _: 0)
     pipe.output.give_back(claims)
     assert pipe.read() == b"mine"
     pipe.idle_reader()

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import errno
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from lspkit.runtime.files import DiskState
 from lspkit.runtime.watch import WatchedRoots
+from lspkit.runtime.watch.coalesce import Batch
+from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.changes import CHANGES
 from tests.runtime.watch.watching import NOTIFIERS, Heard, Start, needs_inotify, shell, until_ready
 
@@ -39,6 +43,58 @@ def test_another_layout_has_another_number(change: str, start: Start, root: Path
     after = watcher.layout
     watcher.catch_up()
     assert watcher.layout == after
+
+
+@needs_inotify
+@pytest.mark.parametrize("change", CHANGES)
+def test_after_each_change_the_state_is_another_one(change: str, start: Start, root: Path) -> None:
+    watcher = start("inotify")
+    before = quiet_state(watcher)
+    assert watcher.quiet_state() is before
+    shell(CHANGES[change][0], root)
+    assert watcher.quiet_state() is None
+    watcher.catch_up()
+    after = quiet_state(watcher)
+    assert after is not before
+    assert (after.layout == before.layout) is (change in IN_PLACE)
+
+
+def quiet_state(watcher: Watcher) -> DiskState:
+    """The state when everything was compared; the kernel may tell of the end of a watch later."""
+    deadline = time.monotonic() + 20
+    while (state := watcher.quiet_state()) is None:
+        assert time.monotonic() < deadline
+        watcher.catch_up()
+    return state
+
+
+@needs_inotify
+def test_while_something_is_to_be_announced_there_is_no_state(start: Start, root: Path) -> None:
+    watcher = start("inotify")
+    quiet_state(watcher)
+    watcher._found.queue.append(Batch([], []))
+    assert watcher.quiet_state() is None
+    watcher.catch_up()
+    assert watcher.quiet_state() is not None
+
+
+@needs_inotify
+def test_another_folder_has_to_be_read_before_there_is_a_state(start: Start, root: Path) -> None:
+    watcher = start("inotify")
+    quiet_state(watcher)
+    with watcher._caller_lock, watcher._turn:  # its thread has to wait
+        watcher.also(str(root.parent))
+        assert watcher.quiet_state() is None
+    until_ready(watcher)
+    assert quiet_state(watcher)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notifier", [name for name in NOTIFIERS if name != "inotify"])
+def test_where_a_change_may_be_missed_there_is_no_state(notifier: str, start: Start) -> None:
+    watcher = start(notifier)
+    watcher.catch_up()
+    assert watcher.quiet_state() is None
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from lspkit.cli.machine.probe.probe_courses import Template, Text
 from lspkit.protocol.capabilities import DocumentKey, look_up
 from lspkit.protocol.text import Encoding
 from lspkit.protocol.uris import path_to_uri
-from lspkit.runtime.server.process_setup import environment_of, initialize_options
+from lspkit.runtime.process.process_setup import environment_of, initialize_options
 from lspkit.servers.selection.choose import Choice
 from lspkit.types import Value
 from lspkit.version import VERSION

@@ -1,0 +1,187 @@
+"""A route is used again as long as nothing has changed, and never longer."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lspkit
+from lspkit.protocol.capabilities import Registration
+from lspkit.runtime import files
+from lspkit.runtime.exchange import request_routes
+from lspkit.runtime.exchange.request_routes import Route, Routes
+from lspkit.runtime.server.server import Server
+from lspkit.testing import Script
+from tests.runtime.watch.watching import needs_inotify
+from tests.scripted import SOURCE, ask, comes_true, workspace
+
+pytestmark = needs_inotify
+
+#: The source one line further down, and with the same size.
+LOWER = "\n" + SOURCE
+SAME_SIZE = SOURCE.replace("greet ok", "ok greet")
+
+
+@pytest.fixture
+def found_anew(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths whose routes were found anew."""
+    paths: list[str] = []
+    find = Routes._find_anew
+
+    def note(self: Routes, effect: Any, call: Any) -> Route | None:
+        paths.append(effect.path)
+        return find(self, effect, call)
+
+    monkeypatch.setattr(Routes, "_find_anew", note)
+    return paths
+
+
+@pytest.fixture
+def warm(scripted, tmp_path, found_anew) -> Iterator[lspkit.Workspace]:
+    """A workspace in which the route of `a.scr` is known."""
+    with workspace(tmp_path, scripted(Script())) as ws:
+        assert comes_true(lambda: not anew(ws, found_anew))
+        yield ws
+
+
+def anew(ws: lspkit.Workspace, found_anew: list[str]) -> bool:
+    """Whether the route of the next request is found anew."""
+    found_anew.clear()
+    assert ask(ws) == "1:5"
+    return bool(found_anew)
+
+
+def starts(ws: lspkit.Workspace, line: int, column: int) -> list[str]:
+    return [str(one.range.start) for one in ws.definition("a.scr", line, column)]
+
+
+def server_of(ws: lspkit.Workspace) -> Server:
+    return ws._engine.pool.servers()[0]  # type: ignore[attr-defined]
+
+
+def shown(ws: lspkit.Workspace, path: Path) -> str:
+    """The text that the server was shown last."""
+    document = server_of(ws).channel.documents.get(path.as_uri())
+    return "" if document is None else document.text.value
+
+
+def test_a_route_is_used_again(warm, found_anew):
+    # Every few seconds the servers of a file are looked up again.
+    assert [anew(warm, found_anew) for _ in range(5)].count(False) >= 3
+
+
+def test_a_file_that_appears_has_the_route_found_anew(warm, tmp_path, found_anew):
+    (tmp_path / "new").touch()
+    assert anew(warm, found_anew)
+    assert comes_true(lambda: not anew(warm, found_anew))
+
+
+@pytest.mark.parametrize("text", [LOWER, SAME_SIZE], ids=["longer", "same size"])
+@pytest.mark.parametrize("keeps_time", [False, True], ids=["", "same time"])
+def test_what_is_written_in_between_is_seen_by_the_next_request(warm, tmp_path, text, keeps_time):
+    path = tmp_path / "a.scr"
+    for content in (text, SOURCE) * 20:
+        before = path.stat()
+        path.write_text(content, encoding="utf-8")
+        if keeps_time:
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        warm.definition("a.scr", 1, 1)
+        assert shown(warm, path) == content
+
+
+def test_another_content_of_the_target_is_seen_in_the_same_answer(scripted, tmp_path):
+    target = tmp_path / "target.scr"
+    target.write_text("😀😀 aa\n", encoding="utf-8")
+    place = {
+        "uri": target.as_uri(),
+        "range": {"start": {"line": 0, "character": 2}, "end": {"line": 0, "character": 4}},
+    }
+    script = Script(answers={"textDocument/definition": place})
+    with workspace(tmp_path, scripted(script)) as ws:
+        for _ in range(20):
+            target.write_text("😀😀 aa\n", encoding="utf-8")
+            assert starts(ws, 2, 4) == ["1:2"]
+            assert starts(ws, 2, 4) == ["1:2"]
+            target.write_text("aa aaaa\n", encoding="utf-8")
+            assert starts(ws, 2, 4) == ["1:3"]
+
+
+def test_what_is_written_to_mapped_memory_is_seen_a_little_later(warm, tmp_path):
+    """The system does not report it."""
+    path = tmp_path / "a.scr"
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
+        memory[:] = SAME_SIZE.encode()
+
+    def is_shown() -> bool:
+        warm.definition("a.scr", 1, 1)
+        return shown(warm, path) == SAME_SIZE
+
+    assert comes_true(is_shown)
+
+
+def test_a_file_is_not_looked_at_for_each_of_many_requests(warm, tmp_path, monkeypatch, found_anew):
+    monkeypatch.setattr(request_routes, "LOOK_LASTS", 3600)
+    (tmp_path / "new").touch()
+    assert comes_true(lambda: not anew(warm, found_anew))
+    looked: list[object] = []
+    look = os.stat
+
+    def note(path: Any, *more: Any, **others: Any) -> os.stat_result:
+        looked.append(path)
+        return look(path, *more, **others)
+
+    monkeypatch.setattr(os, "stat", note)
+    assert [ask(warm) for _ in range(5)] == ["1:5"] * 5
+    assert str(tmp_path / "a.scr") not in looked
+
+
+@pytest.mark.parametrize("change", ["register", "overlay", "library", "reload", "retire"])
+def test_what_a_route_depends_on_has_it_found_anew(warm, tmp_path, found_anew, change):
+    engine = warm._engine  # type: ignore[attr-defined]
+    path = str(tmp_path / "a.scr")
+    ends: list[Callable[[], object]] = []
+    if change == "register":
+        server_of(warm).channel.session.capabilities.register(Registration("1", "x", {}))
+    elif change == "overlay":
+        number = engine.files.overlays.begin({str(tmp_path / "b.scr"): "def greet\n"})
+        ends.append(lambda: engine.files.overlays.end(number))
+    elif change == "library":
+        engine.files.note_library(path, files.LibraryFile(path, "", "", "", ""))
+        ends.append(engine.files.libraries.clear)
+    elif change == "reload":
+        warm.reload()
+    else:
+        engine.pool.retirement.stop(
+            [one for one in engine.pool.servers() if engine.pool.retire(one)]
+        )
+    assert anew(warm, found_anew)
+    for end in ends:
+        end()
+    assert comes_true(lambda: not anew(warm, found_anew))
+
+
+def test_a_text_of_the_call_is_used_for_this_call_only(warm, found_anew):
+    found = warm.definition("a.scr", 3, 4, text=LOWER)
+    assert [str(one.range.start) for one in found] == ["2:5"]
+    assert ask(warm) == "1:5"
+
+
+def test_an_edit_of_the_workspace_itself_is_seen_by_the_next_request(warm, tmp_path):
+    for _ in range(5):
+        edit = warm.rename("a.scr", 1, 5, new_name="wave")
+        warm.apply(edit)
+        assert starts(warm, 2, 4) == ["1:5"]
+        assert (tmp_path / "a.scr").read_text(encoding="utf-8").startswith("def wave")
+        warm.apply(warm.rename("a.scr", 1, 5, new_name="greet"))
+        assert starts(warm, 2, 4) == ["1:5"]
+
+
+def test_a_path_outside_is_never_known(warm, tmp_path):
+    for _ in range(2):
+        with pytest.raises(lspkit.PathError):
+            warm.definition(str(Path(tmp_path.anchor) / "elsewhere.scr"), 1, 1)
