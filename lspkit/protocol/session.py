@@ -153,6 +153,12 @@ class Session:
             return None
         return frame(messages.notification("$/cancelRequest", {"id": id}))
 
+    def forget(self, tag: Any) -> None:
+        """The request with this tag was interrupted before it was sent."""
+        for id, pending in list(self.pending.items()):
+            if pending.tag is tag:
+                self.pending.pop(id, None)
+
     def notify(self, method: str, params: Any) -> bytes:
         """A notification."""
         self._move("notify")

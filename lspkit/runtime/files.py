@@ -47,8 +47,10 @@ from lspkit.workspace_boundary import (
 _SIZE = 5
 #: Texts of files are kept up to this many characters altogether.
 KEEP_CHARACTERS = 32_000_000
-#: Seconds for which a look at a file is enough, if the watched folders have not changed since. They
-#: tell of every write but one: a program may write to a file that it has mapped into its memory.
+#: Seconds for which a look at a file is enough, if the system has reported nothing since. It does
+#: not report what a program writes to a file that it has mapped into its memory, what another
+#: machine writes to a network file system, and what is written through a link elsewhere to the same
+#: file (files with several links are looked at each time).
 LOOK_LASTS = 0.02
 #: Most files whose last look is remembered.
 MOST_LOOKS = 10_000
@@ -167,9 +169,9 @@ class Files:
         #: Path as given, without links: its stamp, valid while the watched folders have this
         #: layout. Set without the lock.
         self._seen: dict[str, tuple[int, Stamp]] = {}
-        #: Real path: in which state of the folders its content was found unchanged, and until when
-        #: that is enough. Set without the lock.
-        self._looks: dict[str, tuple[object, float]] = {}
+        #: Real path: in which state of the folders it was looked at, until when that is enough, and
+        #: its stamp. Set without the lock.
+        self._looks: dict[str, tuple[object, float, object]] = {}
         #: Real path: content, least recently used first.
         self._contents: collections.OrderedDict[str, Content] = collections.OrderedDict()
         self._kept = 0
@@ -340,14 +342,17 @@ class Files:
         look = self._looks.get(path)
         if look is None or look[0] is not state or began >= look[1] or self.overlays.shown:
             return None
-        return self._contents.get(path)
+        known = self._contents.get(path)
+        return known if known is not None and known.stamp == look[2] else None
 
     def note_look(self, path: str, content: Content, state: object) -> None:
-        """A file that a state of the folders is about had this content, or a newer one, in it."""
+        """A file was looked at in a state of the folders that tells of its changes."""
+        found = stat_of(path)
+        if found is None or found.st_nlink > 1 or stamp_of(found) != content.stamp:
+            return  # or it is so young that it has to be read again
         if len(self._looks) > MOST_LOOKS:
             self._looks.clear()
-        if is_settled(content.stamp):
-            self._looks[path] = (state, time.monotonic() + LOOK_LASTS)
+        self._looks[path] = (state, time.monotonic() + LOOK_LASTS, content.stamp)
 
     def text_at(self, path: str) -> Text | None:
         """The text of a file that a server pointed to, None if it cannot be read."""
@@ -377,11 +382,6 @@ def is_current(stamp: object, file: File) -> bool:
     if stamp == file.stamp:
         return True
     return was_read_since(stamp, file.since) and stamp[:_SIZE] == file.stamp
-
-
-def is_settled(stamp: object) -> bool:
-    """Whether it is the stamp of a file that was old enough when it was read."""
-    return isinstance(stamp, tuple) and len(stamp) == _SIZE
 
 
 def was_read_since(stamp: object, since: float) -> TypeGuard[Stamp]:

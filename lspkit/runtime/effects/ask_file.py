@@ -45,6 +45,7 @@ def ask_servers_of_file(
     context: Context, routes: Routes, effect: Ask, call: CallContext
 ) -> list[Reply] | Steps[list[Reply]]:
     """Perform `Ask`."""
+    call.disk_state = None  # found anew: the last one may be of an earlier `Ask` of the call
     if (call.whole or call).blocks:
         reply = ask_in_thread(context, routes, effect, call)
         if reply is not None:

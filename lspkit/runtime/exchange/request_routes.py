@@ -10,12 +10,13 @@ depends on, and each of these changes can be seen without looking at everything 
 - the capabilities of the server, by the table of its answers;
 - the boundary of the workspace, and overlays.
 
-The file itself is looked at as well: the system does not report what a program writes to a file
-that it has mapped into its memory. But not for each of many requests in a row (`LOOK_LASTS`).
+The file itself is looked at as well, since the system does not report every write, but not for each
+of many requests in a row (`files.LOOK_LASTS`).
 """
 
 from __future__ import annotations
 
+import math
 import os
 import time
 
@@ -58,15 +59,17 @@ class Routes:
 
     def __init__(self, context: Context) -> None:
         self._files, self._pool = context
-        #: By path as given, and method.
-        self._known: dict[tuple[str, str], Route] = {}
+        #: By path as given, method and span.
+        self._known: dict[tuple[str, str, Span], Route] = {}
+        #: The turnover of the pool's assignments that they are of.
+        self._turnover = 0
 
     def find(self, effect: Ask, call: CallContext) -> Route | None:
         """The route of a request that can be sent now and as it is; None if there is none.
 
         Everything that has changed on disk was told to the server. The call keeps the server.
         """
-        route, pool = self._known.get((effect.path, effect.method)), self._pool
+        pool, route = self._pool, self._known.get((effect.path, effect.method, effect.span))
         state = None if route is None else pool.disk_events.quiet_state()
         if route is None or state is None or state.layout != route.layout:
             return self._find_anew(effect, call)
@@ -130,10 +133,18 @@ class Routes:
         number = layout.number if is_covered else 0
         route = Route(server, file, serving, boundary, number, answers)
         if number:
-            if len(self._known) > MOST_ROUTES:
-                self._known.clear()
-            self._known[effect.path, effect.method] = route
+            self._remember(effect, route)
         return route
+
+    def _remember(self, effect: Ask, route: Route) -> None:
+        turnover = self._pool.assignments.turnover
+        if turnover != self._turnover or len(self._known) > MOST_ROUTES:
+            self._known.clear()  # it would keep servers that have left
+        self._turnover = turnover
+        # Of the present call only: a later one must read a young file again.
+        file = msgspec.structs.replace(route.file, since=math.inf)
+        kept = msgspec.structs.replace(route, file=file)
+        self._known[effect.path, effect.method, effect.span] = kept
 
 
 def is_prepared(server: Server, effect: Ask) -> bool:
@@ -168,9 +179,11 @@ def _is_unchanged(route: Route, state: DiskState, began: float) -> bool:
     if route.look[0] is state and began < route.look[1]:
         return True
     try:
-        is_unchanged = stamp_of(os.stat(route.file.path)) == route.file.stamp
+        found = os.stat(route.file.path)
     except OSError:
         return False
-    if is_unchanged:
+    if stamp_of(found) != route.file.stamp:
+        return False
+    if found.st_nlink == 1:
         route.look = state, time.monotonic() + LOOK_LASTS
-    return is_unchanged
+    return True

@@ -329,10 +329,11 @@ class Pool:
 
     def succeeded(self, server: Server) -> None:
         """The server has answered for the first time: forget earlier failures."""
-        slot, server.was_of_use = self.slot(server), True
+        slot = self.slot(server)
         if slot.record.attempts:
             with self._lock:
                 slot.record = slot.record.after_success()
+        server.was_of_use = True
 
     # The end
 

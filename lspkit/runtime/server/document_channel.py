@@ -280,7 +280,7 @@ class DocumentChannel:
                 connection.post(frame)
             pending.posted = connection.queued
         except BaseException:
-            self.session.pending.pop(pending.id, None)
+            self.session.forget(pending.waiter)
             raise
 
     def follow_disk(self, file: File, *, opens: bool = False) -> None:
@@ -369,4 +369,6 @@ class DocumentChannel:
 
     def in_use(self) -> set[str]:
         """Documents that a caller waits for. The lock is held."""
-        return {pending.uri for pending in self.session.pending.values()} | self.queue.taken()
+        # Copied in one step: an answer may come meanwhile.
+        pending = list(self.session.pending.values())
+        return {one.uri for one in pending} | self.queue.taken()

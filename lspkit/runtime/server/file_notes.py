@@ -61,7 +61,7 @@ def _end_requests(channel: DocumentChannel) -> None:
     Prefers a document without a request, because an answer about a changed one does not count. The
     lock is held.
     """
-    asked = {pending.uri for pending in channel.session.pending.values()}
+    asked = {pending.uri for pending in list(channel.session.pending.values())}
     opened = [one.key.uri for one in channel.documents]
     if opened:
         channel.renumber(min(opened, key=lambda uri: uri in asked))

@@ -156,6 +156,7 @@ class InotifyNotifier(Notifier):
         # Asked first, since an empty read would raise, and this runs before every request.
         if not self.has_news():
             return False
+        self.state = DiskState(0)  # an interrupt may come before the new one is known
         try:
             for watch, mask, name in _events(os.read(self._descriptor, self._waiting_bytes[0])):
                 self._take(hints, watch, mask, name)

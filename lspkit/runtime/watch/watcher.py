@@ -87,10 +87,8 @@ class Watcher:
         #: Events to announce. Never delivered while `_turn` is held.
         self._found = Delivery(self._announce)
 
-        # Set for good.
-        self._stopped = False
-        # Set when the thread should not wait for more hints.
-        self._hurry = threading.Event()
+        self._stopped = False  # set for good
+        self._hurry = threading.Event()  # set when the thread should not wait for more hints
         # Adding and removing are atomic.
         self._orders: collections.deque[_Order] = collections.deque()
         # Used by the thread only: completed when everything was read.
@@ -122,6 +120,8 @@ class Watcher:
     @property
     def files(self) -> int:
         """How many files are known."""
+        if self._stopped:
+            return 0
         with self._caller_lock, self._turn:
             return 0 if self._lookout is None else self._lookout.snapshot.files
 
@@ -133,13 +133,13 @@ class Watcher:
 
     def quiet_state(self) -> DiskState | None:
         """The state of the folders, if nothing has to be compared or announced; else None."""
-        lookout = self._lookout
-        if lookout is None or self._orders or self.warning:
+        if self._orders or self.warning:
             return None
         with self._turn:
-            state = lookout.notifier.state
-            if not lookout.settled or lookout.limit or lookout.notifier.has_news():
+            lookout = self._lookout
+            if lookout is None or not lookout.settled or lookout.limit:
                 return None
+            state = None if lookout.notifier.has_news() else lookout.notifier.state
         return None if self._found.queue else state
 
     def covers(self, folder: str, top: str) -> bool:

@@ -7,6 +7,7 @@ where the path leads.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 import lspkit
 from lspkit.protocol.session import Session
 from lspkit.runtime import files
+from lspkit.runtime.process.server_output import Claims, ServerOutput
 from lspkit.runtime.server.connection import Connection
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition_parts import HARMLESS
@@ -101,7 +103,16 @@ def test_a_path_is_not_followed_again_while_nothing_moves(scripted, tmp_path, mo
         assert ask_and_count() == 0
 
 
-def test_an_interrupt_at_any_place_leaves_the_output_to_the_thread(scripted, tmp_path):
+def test_an_interrupt_at_any_place_leaves_the_output_to_the_thread(scripted, tmp_path, monkeypatch):
+    claimed: list[bool] = []
+    claim = ServerOutput.claim
+
+    def note(self: ServerOutput, claims: Claims) -> None:
+        claim(self, claims)
+        if sys.gettrace() is not None:  # of the call that is interrupted
+            claimed.append(bool(claims))
+
+    monkeypatch.setattr(ServerOutput, "claim", note)
     places = [
         str(RUNTIME / name)
         for name in (
@@ -122,10 +133,17 @@ def test_an_interrupt_at_any_place_leaves_the_output_to_the_thread(scripted, tmp
         for _ in each_interrupt(lambda: ask(ws), *places):
             tried += 1
             assert not server_of(ws).channel.lock.locked()
+            assert not output._reading.locked() or is_soon_free(output)
             assert ask(ws, timeout=20) == "1:5"
             with output._reading:  # nobody keeps it
                 assert not output._left
         assert tried > 50
+        assert claimed.count(True) > tried / 2
+
+
+def is_soon_free(output: ServerOutput) -> bool:
+    """The reader thread may be reading."""
+    return comes_true(lambda: not output._reading.locked())
 
 
 def test_a_folder_that_is_swapped_for_a_link_is_noticed_by_the_next_request(scripted, tmp_path):

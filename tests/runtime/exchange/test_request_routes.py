@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
+import time
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +14,11 @@ from typing import Any
 import pytest
 
 import lspkit
+from lspkit.operations.effects import Ask, FindPlaces
+from lspkit.operations.symbol_positions import params_at
 from lspkit.protocol.capabilities import Registration
 from lspkit.runtime import files
+from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.exchange import request_routes
 from lspkit.runtime.exchange.request_routes import Route, Routes
 from lspkit.runtime.server.server import Server
@@ -45,7 +51,7 @@ def found_anew(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def warm(scripted, tmp_path, found_anew) -> Iterator[lspkit.Workspace]:
     """A workspace in which the route of `a.scr` is known."""
     with workspace(tmp_path, scripted(Script())) as ws:
-        assert comes_true(lambda: not anew(ws, found_anew))
+        assert is_soon_used_again(ws, found_anew)
         yield ws
 
 
@@ -54,6 +60,11 @@ def anew(ws: lspkit.Workspace, found_anew: list[str]) -> bool:
     found_anew.clear()
     assert ask(ws) == "1:5"
     return bool(found_anew)
+
+
+def is_soon_used_again(ws: lspkit.Workspace, found_anew: list[str]) -> bool:
+    """Whether the route is: the thread of the watcher may still be looking at the last change."""
+    return any(not anew(ws, found_anew) for _ in range(2000))
 
 
 def starts(ws: lspkit.Workspace, line: int, column: int) -> list[str]:
@@ -71,14 +82,14 @@ def shown(ws: lspkit.Workspace, path: Path) -> str:
 
 
 def test_a_route_is_used_again(warm, found_anew):
-    # Every few seconds the servers of a file are looked up again.
-    assert [anew(warm, found_anew) for _ in range(5)].count(False) >= 3
+    # Not each time: every few seconds the servers of a file are looked up again.
+    assert [anew(warm, found_anew) for _ in range(50)].count(False) > 25
 
 
 def test_a_file_that_appears_has_the_route_found_anew(warm, tmp_path, found_anew):
     (tmp_path / "new").touch()
     assert anew(warm, found_anew)
-    assert comes_true(lambda: not anew(warm, found_anew))
+    assert is_soon_used_again(warm, found_anew)
 
 
 @pytest.mark.parametrize("text", [LOWER, SAME_SIZE], ids=["longer", "same size"])
@@ -124,10 +135,67 @@ def test_what_is_written_to_mapped_memory_is_seen_a_little_later(warm, tmp_path)
     assert comes_true(is_shown)
 
 
+@pytest.mark.parametrize("before", [True, False], ids=["linked before", "linked after"])
+def test_what_is_written_through_a_link_elsewhere_is_seen(scripted, tmp_path, before):
+    project, other = tmp_path / "project", tmp_path / "other.scr"
+    project.mkdir()
+    path = project / "a.scr"
+    path.write_text(SOURCE, encoding="utf-8")
+    if before:
+        os.link(path, other)
+    with workspace(project, scripted(Script())) as ws:
+        for _ in range(5):
+            assert ask(ws) == "1:5"
+        if not before:
+            os.link(path, other)
+            time.sleep(2 * files.LOOK_LASTS)
+        for content in (LOWER, SOURCE) * 5:
+            other.write_text(content, encoding="utf-8")
+            ws.definition("a.scr", 1, 1)
+            assert shown(ws, path) == content
+
+
+def test_a_young_document_is_read_again_by_each_call(warm, tmp_path):
+    """Whatever is written to it in the same tick of the clock."""
+    path = tmp_path / "a.scr"
+    for content in (SAME_SIZE, SOURCE) * 30:
+        found = path.stat()
+        with path.open("r+b") as file:
+            file.write(content.encode())
+        os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+        warm.definition("a.scr", 1, 1)
+        assert shown(warm, path) == content
+
+
+def test_each_ask_of_a_call_looks_at_the_disk_anew(warm, tmp_path):
+    engine = warm._engine  # type: ignore[attr-defined]
+    target = tmp_path / "b.scr"
+    target.write_text("old", encoding="utf-8")
+    comes_true(lambda: ask(warm) == "1:5")
+    call = CallContext()
+    call.blocks = True
+    effect = Ask("a.scr", None, "textDocument/definition", params_at(2, 4), span="definitions")
+    places = FindPlaces("scripted", (tmp_path / "a.scr").as_uri(), (target.as_uri(),), texts=True)
+    for content in ("old", "new one", "old", "newer"):
+        target.write_text(content, encoding="utf-8")
+        engine._handlers[Ask](effect, call)
+        found = engine._handlers[FindPlaces](places, call)[target.as_uri()]
+        assert found.text.value == content
+    call.end()
+
+
+def test_routes_keep_no_server_that_has_left(warm, tmp_path, found_anew):
+    left = weakref.ref(server_of(warm))
+    engine = warm._engine  # type: ignore[attr-defined]
+    engine.pool.retirement.stop([one for one in engine.pool.servers() if engine.pool.retire(one)])
+    assert is_soon_used_again(warm, found_anew)
+    assert comes_true(lambda: gc.collect() is not None and left() is None)
+
+
 def test_a_file_is_not_looked_at_for_each_of_many_requests(warm, tmp_path, monkeypatch, found_anew):
     monkeypatch.setattr(request_routes, "LOOK_LASTS", 3600)
     (tmp_path / "new").touch()
-    assert comes_true(lambda: not anew(warm, found_anew))
+    assert is_soon_used_again(warm, found_anew)
     looked: list[object] = []
     look = os.stat
 
@@ -136,8 +204,11 @@ def test_a_file_is_not_looked_at_for_each_of_many_requests(warm, tmp_path, monke
         return look(path, *more, **others)
 
     monkeypatch.setattr(os, "stat", note)
-    assert [ask(warm) for _ in range(5)] == ["1:5"] * 5
-    assert str(tmp_path / "a.scr") not in looked
+    for _ in range(100):
+        looked.clear()
+        if not anew(warm, found_anew) and str(tmp_path / "a.scr") not in looked:
+            return
+    pytest.fail("it is looked at each time")
 
 
 @pytest.mark.parametrize("change", ["register", "overlay", "library", "reload", "retire"])
@@ -162,7 +233,7 @@ def test_what_a_route_depends_on_has_it_found_anew(warm, tmp_path, found_anew, c
     assert anew(warm, found_anew)
     for end in ends:
         end()
-    assert comes_true(lambda: not anew(warm, found_anew))
+    assert is_soon_used_again(warm, found_anew)
 
 
 def test_a_text_of_the_call_is_used_for_this_call_only(warm, found_anew):
