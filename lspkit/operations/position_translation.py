@@ -61,16 +61,15 @@ class Translator:
         start, end = range.start, range.end
         if text is not None:
             line, last, widths = start.line, end.line, text.plain_widths(self._encoding)
+            first, until = start.character, end.character
             # Both ends are inside their lines, as nearly always. Here and not in a method of the
             # text: answers have many ranges.
             if (
                 0 <= line <= last < len(widths)
-                and 0 <= start.character <= widths[line]
-                and 0 <= end.character <= widths[last]
+                and 0 <= first <= widths[line]
+                and 0 <= until <= widths[last]
             ):
-                return Range(
-                    Position(line + 1, start.character + 1), Position(last + 1, end.character + 1)
-                )
+                return Range(Position(line + 1, first + 1), Position(last + 1, until + 1))
         return Range(self.position(text, start), self.position(text, end))
 
     def position(self, text: Text | None, at: WirePosition) -> Position:

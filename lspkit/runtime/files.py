@@ -339,7 +339,7 @@ class Files:
 
         `began` is when the call began. None if it has to be looked at again.
         """
-        look = self._looks.get(path)
+        look = self._looks.get(path) if state is not None else None
         if look is None or look[0] is not state or began >= look[1] or self.overlays.shown:
             return None
         known = self._contents.get(path)

@@ -28,6 +28,7 @@ from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.exchange.request_routes import Route, Routes
 from lspkit.runtime.server.document_channel import UNTRUSTED
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting
+from lspkit.runtime.server.pending_request import PendingRequest
 
 
 def ask_in_thread(context: Context, routes: Routes, effect: Ask, call: CallContext) -> Reply | None:
@@ -37,30 +38,39 @@ def ask_in_thread(context: Context, routes: Routes, effect: Ask, call: CallConte
     route = None if call.is_over else routes.find(effect, call)
     if route is None:
         return None
+    server, method, began = route.server, effect.method, time.monotonic()
     try:
-        reply = _ask(context, route, effect, call)
+        send = functools.partial(server.channel.ask_known, route.file, method, effect.build)
+        pending, answer = send_and_read(server, send, call, call.deadline)
+        if answer is None:
+            reply = _wait(context, route, effect, call, pending, began)
+        else:
+            note_answer(context, server, answer, began)
+            reply = Reply(server.id, answer.result, view_of(pending), method, pending.seq)
     except ExclusiveCallWaiting:
         return None
     except (ServerBrokenError, ServerUnavailableError) as problem:
-        if route.server.may_be_replaced or problem.fields.get("rule") == UNTRUSTED:
+        if server.may_be_replaced or problem.fields.get("rule") == UNTRUSTED:
             return None
         raise
-    call.log_answers((reply.server,))
+    call.log_answers((server.id,))
     return reply
 
 
-def _ask(context: Context, route: Route, effect: Ask, call: CallContext) -> Reply:
-    """Send the request and wait for its answer."""
-    server, method, began = route.server, effect.method, time.monotonic()
-    send = functools.partial(server.channel.ask_known, route.file, method, effect.build)
-    pending, answer = send_and_read(server, send, call, call.deadline)
-    if answer is not None:
-        note_answer(context, server, answer, began)
-        return Reply(server.id, answer.result, view_of(pending), method, pending.seq)
+def _wait(
+    context: Context,
+    route: Route,
+    effect: Ask,
+    call: CallContext,
+    pending: PendingRequest,
+    began: float,
+) -> Reply:
+    """Wait for the answer to a request; sent again if the server has dropped it."""
+    server, method = route.server, effect.method
     until = request_deadline(context, server, call, began)
-    waited = block(wait_for_answer(context, server, pending, until, began), call)
-    if isinstance(waited, Answered):
-        return Reply(server.id, waited.result, view_of(pending), method, pending.seq)
+    answer = block(wait_for_answer(context, server, pending, until, began), call)
+    if isinstance(answer, Answered):
+        return Reply(server.id, answer.result, view_of(pending), method, pending.seq)
     again = request_document(
         context,
         server,
@@ -71,6 +81,6 @@ def _ask(context: Context, route: Route, effect: Ask, call: CallContext) -> Repl
         until,
         call,
         gives_way=True,
-        dropped=waited,
+        dropped=answer,
     )
     return block(again, call)

@@ -34,14 +34,16 @@ def find_places(context: Context, effect: FindPlaces, call: CallContext) -> dict
     opened = _open_texts(context, effect) if effect.texts and not effect.alone else {}
     for uri in effect.uris:
         place = files.place(uri)
-        is_asked, text, marked = place.uri == asked, opened.get(uri) if opened else None, False
-        own = place.readable is None or _is_own(place.readable, files.boundary.root)
-        if place.readable is None:
+        path, is_asked, text, marked = place.readable, place.uri == asked, opened.get(uri), False
+        if path is None:
             unreadable.append(uri)
         elif text is None and effect.texts and not is_asked:
-            content = _content_of(context, place.readable, call)
+            content = files.unchanged_content(path, call.disk_state, call.began)
+            if content is None:
+                content = _content_of(context, path, call)
             if content is not None:
                 text, marked = content.text, content.marked
+        own = path is None or _is_own(path, files.boundary.root)
         found[uri] = FoundFile(place.path, text, marked, own, is_asked)
     if unreadable:
         note_libraries(context, effect.server, asked, unreadable)
@@ -56,15 +58,12 @@ def _is_own(readable: str, root: str) -> bool:
 
 
 def _content_of(context: Context, path: str, call: CallContext) -> Content | None:
-    """The content of a file. A file in a watched folder is not looked at for each request."""
+    """The content of a file; if its folder is watched, the look at it is noted."""
     files, state = context.files, call.disk_state
-    if state is None:
-        return files.content_at(path)
-    content = files.unchanged_content(path, state, call.began)
-    if content is None:
-        content = files.content_at(path)
+    content = files.content_at(path)
+    if content is not None and state is not None:
         covers = context.pool.disk_events.layout().covers
-        if content is not None and covers(os.path.dirname(path), files.boundary.root):
+        if covers(os.path.dirname(path), files.boundary.root):
             files.note_look(path, content, state)
     return content
 

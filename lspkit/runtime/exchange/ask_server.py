@@ -150,15 +150,22 @@ def send_and_read(
     """Send a request, and read its answer in this thread, if it comes soon."""
     claims: Claims = []
     pending: PendingRequest | None = None
+    answer: Answered | None = None
+    waited = False
     try:
         try:
             pending = send(claims)
-            answer = _read_answer(server, pending, call, until) if claims else None
-            was_read = bool(claims)
+            connection = server.channel.connection
+            if claims and connection is not None:
+                waited = True
+                left = call.patience
+                if until != math.inf:
+                    left = max(0.0, min(until - time.monotonic(), left))
+                answer = connection.read_answer(pending.id, left)
         finally:
             if claims:
                 claims[0].give_back(claims)
-        if was_read and answer is None:
+        if waited and answer is None:
             call.note_slow()
         return pending, answer
     except BaseException:
@@ -168,17 +175,6 @@ def send_and_read(
     finally:
         if claims:  # it was interrupted while it gave the output back
             claims[0].give_back(claims)
-
-
-def _read_answer(
-    server: Server, pending: PendingRequest, call: CallContext, until: float
-) -> Answered | None:
-    """Read the answer from the claimed output, if it comes soon."""
-    left = call.patience
-    if until != math.inf:
-        left = max(0.0, min(until - time.monotonic(), left))
-    connection = server.channel.connection
-    return None if connection is None else connection.read_answer(pending.id, left)
 
 
 def wait_for_answer(

@@ -73,31 +73,26 @@ class Routes:
         state = None if route is None else pool.disk_events.quiet_state()
         if route is None or state is None or state.layout != route.layout:
             return self._find_anew(effect, call)
-        call.use(route.server.channel)  # before the next look, as in `Pool.servers_for`
-        serving = route.assignment
+        files, server, serving, file = self._files, route.server, route.assignment, route.file
+        channel = server.channel
+        call.use(channel)  # before the next look, as in `Pool.servers_for`
         if (
-            pool.assignments.known.get(route.file.path) is not serving
+            pool.assignments.known.get(file.path) is not serving
             or pool.clock() >= serving.until
-            or not self._can_be_asked(route)
+            or channel.failure is not None
+            or server.closing
+            or server.record.outdated
+            or channel.queue.has_exclusive_calls
+            or channel.session.capabilities.answers is not route.answers
+            or files.boundary is not route.boundary
+            or files.overlays.shown
+            or file.path in files.libraries
             or not _is_unchanged(route, state, call.began)
         ):
             return self._find_anew(effect, call)
         call.disk_state = state
         call.done.add(CAUGHT_UP)
         return route
-
-    def _can_be_asked(self, route: Route) -> bool:
-        """Whether the server and the workspace are still as they were."""
-        files, server = self._files, route.server
-        channel = server.channel
-        return (
-            channel.failure is None
-            and not (server.closing or server.record.outdated or channel.queue.has_exclusive_calls)
-            and channel.session.capabilities.answers is route.answers
-            and files.boundary is route.boundary
-            and not files.overlays.shown
-            and route.file.path not in files.libraries
-        )
 
     def _find_anew(self, effect: Ask, call: CallContext) -> Route | None:
         files, pool, disk = self._files, self._pool, self._pool.disk_events

@@ -150,13 +150,15 @@ class ServerOutput:
         caller. Otherwise the reader thread handles them. `lacks` tells how many bytes are missing
         of a message: many servers write its head by itself.
         """
-        end = time.monotonic() + timeout
+        end: float | None = None
         while True:
             try:
                 # Read and kept within one call of C code. Often the answer is there already.
                 self._left.extend(map(os.read, (self._output,), (CHUNK,)))
             except BlockingIOError:
-                if self._poll.poll(max(0.0, end - time.monotonic()) * 1000):
+                now = time.monotonic()
+                end = now + timeout if end is None else end
+                if self._poll.poll(max(0.0, end - now) * 1000):
                     continue
                 return None
             except OSError:

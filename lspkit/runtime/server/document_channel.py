@@ -96,6 +96,7 @@ class DocumentChannel:
         pending = PendingRequest(method, Waiter(), None)
         with self.lock:
             self.enqueue(pending, params, claims)
+            self.last_used = time.monotonic()
         return pending
 
     def say(self, method: str, params: Any) -> None:
@@ -174,6 +175,7 @@ class DocumentChannel:
         pending = PendingRequest(question.method, Waiter(), view)
         if question.method:
             self.enqueue(pending, params, question.claims, notes)
+            self.last_used = time.monotonic()
         else:
             self.post(notes)
             pending.posted = self._connected().queued
@@ -270,7 +272,6 @@ class DocumentChannel:
             connection = self._connected()  # raises
         if claims is not None:
             connection.claim_output(claims)
-        self.last_used = time.monotonic()
         try:
             uri = pending.view.uri if pending.view is not None else ""
             pending.id, frame = session.request(pending.method, params, pending.waiter, uri)
