@@ -59,7 +59,10 @@ REASONS: dict[str, str] = {
     "files edited at once: 20 files, ty": (
         "ty needs a quarter of a millisecond for a file. lspkit needs 0.7 to 0.9 ms of Python for "
         "each (the last column): it is told by the kernel, reads the file, makes the smallest "
-        "change, sends it, asks, decodes and merges the findings into a report."
+        "change, sends it, asks, decodes and merges the findings into a report. At 1.3 times the "
+        "bare loop, which reads no file, 0.07 ms are left for each. Reading a file, comparing two "
+        "texts, encoding two messages and decoding one take 0.05 ms in a flat loop without a "
+        "server."
     ),
     "files edited at once: 20 files, yaml": (
         "The server publishes without a version, so the first push may be about the text before. "
@@ -71,7 +74,7 @@ REASONS: dict[str, str] = {
         "copies each byte twice: between 1.3 and 1.5 times, as quick as the memory is."
     ),
     "32 threads": (
-        "One interpreter runs one thread at a time. Each of the 8 system calls of a request lets "
+        "One interpreter runs one thread at a time. Each of the 5 system calls of a request lets "
         "another thread go on, so 32 threads change places far more often than one that waits for "
         "its answer; a single thread also reads its answer by itself, which several cannot."
     ),
