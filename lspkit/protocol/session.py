@@ -142,8 +142,8 @@ class Session:
             self._move("request")
         return self._ask(method, params, tag, uri)
 
-    def receive_result(self, id: int | None, result: messages.RawJson) -> events.Answered | None:
-        """The event of the result of a request; None if nobody waits for it any more."""
+    def receive_result(self, id: int, result: messages.RawJson) -> events.Answered | None:
+        """Like `receive`, for the result of a request; None if nobody waits for it any more."""
         pending = self._take(id)
         return None if pending is None else events.Answered(pending.tag, pending.method, result)
 
@@ -226,13 +226,14 @@ class Session:
         return None, None
 
     def _receive_response(self, message: messages.ResponseMessage) -> Event | None:
-        pending = self.pending.get(message.id or 0)
-        if pending is None or pending.method != "initialize":
-            return self.receive_result(message.id, message.result)
-        del self.pending[message.id or 0]
-        if self.state is not State.INITIALIZING:
-            return None  # it is being stopped already
-        return self._finish_initialize(pending, message.result)
+        pending = self._take(message.id)
+        if pending is None:
+            return None
+        if pending.method == "initialize":
+            if self.state is not State.INITIALIZING:
+                return None  # it is being stopped already
+            return self._finish_initialize(pending, message.result)
+        return events.Answered(pending.tag, pending.method, message.result)
 
     def _receive_error(self, id: int | None, code: int, text: str) -> Event | None:
         pending = self._take(id)

@@ -334,25 +334,31 @@ class Files:
                 self._places[uri] = found
         return found
 
-    def unchanged_content(self, path: str, state: object, began: float) -> Content | None:
-        """The content of a file that was looked at just now, in this state of the folders.
+    def look_holds(self, path: str, stamp: object, state: object, began: float) -> bool:
+        """Whether a file had this stamp just now, in this state of the folders.
 
-        `began` is when the call began. None if it has to be looked at again.
+        `began` is when the call began.
         """
-        look = self._looks.get(path) if state is not None else None
-        if look is None or look[0] is not state or began >= look[1] or self.overlays.shown:
-            return None
-        known = self._contents.get(path)
-        return known if known is not None and known.stamp == look[2] else None
+        look = self._looks.get(path)
+        return look is not None and look[0] is state and began < look[1] and look[2] == stamp
 
-    def note_look(self, path: str, content: Content, state: object) -> None:
-        """A file was looked at in a state of the folders that tells of its changes."""
+    def look_again(self, path: str, stamp: object, state: object) -> bool:
+        """Whether a file has this stamp now. Its folder is one that the state tells about."""
         found = stat_of(path)
-        if found is None or found.st_nlink > 1 or stamp_of(found) != content.stamp:
-            return  # or it is so young that it has to be read again
-        if len(self._looks) > MOST_LOOKS:
-            self._looks.clear()
-        self._looks[path] = (state, time.monotonic() + LOOK_LASTS, content.stamp)
+        if found is None or stamp_of(found) != stamp:
+            return False
+        if found.st_nlink == 1:
+            if len(self._looks) > MOST_LOOKS:
+                self._looks.clear()
+            self._looks[path] = (state, time.monotonic() + LOOK_LASTS, stamp)
+        return True
+
+    def unchanged_content(self, path: str, state: object, began: float) -> Content | None:
+        """The content of a file, without another look at it; None if it has to be looked at."""
+        known = self._contents.get(path)
+        if known is None or state is None or self.overlays.shown:
+            return None
+        return known if self.look_holds(path, known.stamp, state, began) else None
 
     def text_at(self, path: str) -> Text | None:
         """The text of a file that a server pointed to, None if it cannot be read."""

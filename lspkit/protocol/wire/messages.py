@@ -307,7 +307,8 @@ def request(id: int, method: str, params: Any = None) -> bytes:
     try:
         return _encoder.encode(_Request(id, method, UNSET if params is None else params))
     except UnicodeEncodeError:
-        return encode({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+        said = {} if params is None else {"params": params}
+        return encode({"jsonrpc": "2.0", "id": id, "method": method, **said})
 
 
 def raw_request(id: int, method: str, params: RawJson) -> bytes:

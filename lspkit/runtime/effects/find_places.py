@@ -64,7 +64,7 @@ def _content_of(context: Context, path: str, call: CallContext) -> Content | Non
     if content is not None and state is not None:
         covers = context.pool.disk_events.layout().covers
         if covers(os.path.dirname(path), files.boundary.root):
-            files.note_look(path, content, state)
+            files.look_again(path, content.stamp, state)
     return content
 
 

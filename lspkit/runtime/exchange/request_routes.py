@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 
 import msgspec
 
@@ -27,8 +26,7 @@ from lspkit.operations.effects import Ask, Span
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import CAUGHT_UP
-from lspkit.runtime.file_content import stamp_of
-from lspkit.runtime.files import LOOK_LASTS, DiskState, File
+from lspkit.runtime.files import File
 from lspkit.runtime.pool.assignment_cache import Assignment
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition import Definition
@@ -39,7 +37,7 @@ REFERENCES = "textDocument/references"
 MOST_ROUTES = 10_000
 
 
-class Route(msgspec.Struct):
+class Route(msgspec.Struct, frozen=True):
     """The only server of a file for a method, and what that depends on."""
 
     server: Server
@@ -50,8 +48,6 @@ class Route(msgspec.Struct):
     layout: int
     #: What is known of the server's capabilities: another table after each change.
     answers: object
-    #: The state of the folders in which the file was last looked at, and until when that is enough.
-    look: tuple[DiskState | None, float] = (None, 0.0)
 
 
 class Routes:
@@ -87,7 +83,10 @@ class Routes:
             or files.boundary is not route.boundary
             or files.overlays.shown
             or file.path in files.libraries
-            or not _is_unchanged(route, state, call.began)
+            or not (
+                files.look_holds(file.path, file.stamp, state, call.began)
+                or files.look_again(file.path, file.stamp, state)
+            )
         ):
             return self._find_anew(effect, call)
         call.disk_state = state
@@ -167,18 +166,3 @@ def _needs_index(definition: Definition, span: Span) -> bool:
 def is_confused(server: Server, method: str) -> bool:
     """Whether the server omits references when it is asked for them without declarations."""
     return method == REFERENCES and server.choice.definition.confuses_declarations
-
-
-def _is_unchanged(route: Route, state: DiskState, began: float) -> bool:
-    """Whether the file is as it was. It is looked at if that was not done just now."""
-    if route.look[0] is state and began < route.look[1]:
-        return True
-    try:
-        found = os.stat(route.file.path)
-    except OSError:
-        return False
-    if stamp_of(found) != route.file.stamp:
-        return False
-    if found.st_nlink == 1:
-        route.look = state, time.monotonic() + LOOK_LASTS
-    return True

@@ -136,8 +136,8 @@ class Connection:
         """Write a frame, unless the pipe is full: then it is queued. The lock is held."""
         size = len(frame)
         self.queued += size
-        # Counted first: after an interrupt a frame may be missing, which its sender knows, but
-        # none that was written waits for ever.
+        # Counted before it is written: an interrupt in between ends the call that sends it, but one
+        # behind an uncounted write would have later callers wait for room that is there.
         self._written += size
         try:
             os.write(self.child.stdin, frame)

@@ -37,7 +37,7 @@ def readers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     receive = Session.receive_result
 
-    def note(self: Session, id: int | None, result: bytes) -> object:
+    def note(self: Session, id: int, result: bytes) -> object:
         names.append(threading.current_thread().name)
         return receive(self, id, result)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import mmap
 import os
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +18,6 @@ from lspkit.operations.symbol_positions import params_at
 from lspkit.protocol.capabilities import Registration
 from lspkit.runtime import files
 from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.exchange import request_routes
 from lspkit.runtime.exchange.request_routes import Route, Routes
 from lspkit.runtime.server.server import Server
 from lspkit.testing import Script
@@ -148,7 +146,7 @@ def test_what_is_written_through_a_link_elsewhere_is_seen(scripted, tmp_path, be
             assert ask(ws) == "1:5"
         if not before:
             os.link(path, other)
-            time.sleep(2 * files.LOOK_LASTS)
+            (project / "new").touch()  # so that it is looked at again
         for content in (LOWER, SOURCE) * 5:
             other.write_text(content, encoding="utf-8")
             ws.definition("a.scr", 1, 1)
@@ -193,7 +191,7 @@ def test_routes_keep_no_server_that_has_left(warm, tmp_path, found_anew):
 
 
 def test_a_file_is_not_looked_at_for_each_of_many_requests(warm, tmp_path, monkeypatch, found_anew):
-    monkeypatch.setattr(request_routes, "LOOK_LASTS", 3600)
+    monkeypatch.setattr(files, "LOOK_LASTS", 3600)
     (tmp_path / "new").touch()
     assert is_soon_used_again(warm, found_anew)
     looked: list[object] = []
