@@ -39,7 +39,7 @@ def about(uri):
     return st.one_of(
         st.builds(Pushed, uri=st.just(uri), version=VERSIONS, at=TIMES),
         st.builds(Pulled, uri=st.just(uri), asked_seq=NUMBERS, at=TIMES),
-        st.builds(Rested, uri=st.just(uri), at=TIMES),
+        st.builds(Rested, uri=st.just(uri), at=TIMES, since=TIMES, worked=st.booleans()),
     )
 
 
@@ -52,7 +52,11 @@ EVENTS = st.lists(
         st.builds(Saved, seq=NUMBERS, at=TIMES),
         st.builds(Ready, at=TIMES),
         st.builds(
-            RequestAnswered, tag=st.sampled_from(["right", "wrong"]), asked_seq=NUMBERS, at=TIMES
+            RequestAnswered,
+            tag=st.sampled_from(["right", "wrong"]),
+            asked_seq=NUMBERS,
+            asked_at=TIMES,
+            at=TIMES,
         ),
         st.builds(Started, token=st.just("check"), at=TIMES),
         st.builds(Stopped, token=st.just("check"), at=TIMES),
@@ -133,7 +137,7 @@ SPOKEN = st.lists(
     st.one_of(
         st.builds(Pushed, uri=st.just(MINE), version=st.just(2), at=TIMES),
         st.builds(RequestAnswered, tag=st.just("right"), asked_seq=st.just(2), at=TIMES),
-        st.builds(Rested, uri=st.just(MINE), at=TIMES),
+        st.builds(Rested, uri=st.just(MINE), at=TIMES, since=TIMES, worked=st.booleans()),
         st.builds(Started, token=st.just("check"), at=TIMES),
         st.builds(Began, token=st.sampled_from(["check/0", "check/1"]), at=TIMES),
         st.builds(Ended, token=st.sampled_from(["check/0", "check/1"]), at=TIMES),

@@ -13,11 +13,13 @@ silence is awaited, but not beyond the deadline.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
 from lspkit.diagnostics.freshness_events import (
+    BEGINS_WITHIN,
     CHANGED,
     Began,
     Case,
@@ -113,7 +115,7 @@ def _proof_by_pull(case: Case) -> Judged:
 
 
 def _proof_by_order(case: Case) -> Judged:
-    for at in case.answers:
+    for at in case.answers():
         if at >= case.since:
             return Proven("ordered", at)
     return case.wait("ordered")
@@ -136,15 +138,21 @@ def _proof_by_version_so_far(case: Case) -> Judged:
     pushes = [one for one in events if isinstance(one, Pushed) and one.uri == target.uri]
     after = [one for one in pushes if one.at > since]
     spoken = [one.at for one in after if one.version is not None and one.version >= target.version]
-    rested = [one.at for one in events if isinstance(one, Rested) and one.uri == target.uri]
     looked = looked_since(rule, events, since) if rule.token else None
     if looked is not None and spoken and spoken[-1] >= looked + case.pause:
         # Other files may change meanwhile; the server has read the relevant changes.
         return Proven("version", spoken[-1])
     idle = idle_since(rule, events) if rule.token else since
-    if idle is None or (spoken and rule.rests_by and not any(at >= spoken[-1] for at in rested)):
+    if idle is None:
         return case.wait()
-    answers = case.answers if rule.ask else [since]
+    began = -math.inf
+    if spoken and rule.rests_by:
+        rest = _rest(case, spoken[-1])
+        if isinstance(rest, Wait):
+            return rest
+        began = rest
+    # An answer to a request from before the server worked once more says nothing about that work.
+    answers = case.answers(began) if rule.ask else [since]
     if spoken and rule.ask and not any(at >= spoken[-1] for at in answers):
         return case.wait("ordered")
     if spoken:
@@ -165,6 +173,16 @@ def _proof_by_version_so_far(case: Case) -> Judged:
         # After a touch, the server may not repeat findings that it published for an older version.
         again = silent + (target.pause if after and target.touched else target.patience)
     return case.wait("touch") if case.now >= again else case.wait(until=again)
+
+
+def _rest(case: Case, spoken: float) -> float | Wait:
+    """Since when the server has been done with the file, if it is after a push."""
+    rests = (one for one in case.events if isinstance(one, Rested))
+    last = next((one for one in reversed(list(rests)) if one.uri == case.target.uri), None)
+    if last is None or last.at < spoken:
+        return case.wait()
+    latest = last.at + BEGINS_WITHIN
+    return last.since if last.worked or case.now >= latest else case.wait(until=latest)
 
 
 def _proof_by_quiet(case: Case) -> Judged:

@@ -17,6 +17,9 @@ Ask = Literal["", "pull", "ordered", "touch", "save", "start", "stop"]
 PATIENCE = 2.0
 #: Seconds until a touch after a push that is not about this text. The first touch is immediate.
 PAUSE = 0.5
+#: Seconds after which a server that is done with a file, and did not say that it had begun, counts
+#: as done: some files need no work.
+BEGINS_WITHIN = 0.5
 #: The reason if the document was changed before anything was proven about this text.
 CHANGED = "the text was changed meanwhile"
 
@@ -88,6 +91,8 @@ class RequestAnswered(FreshnessEvent, frozen=True):
 
     tag: str
     asked_seq: int
+    #: When it was sent.
+    asked_at: float = -math.inf
 
 
 class Started(FreshnessEvent, frozen=True):
@@ -120,9 +125,17 @@ class Ended(FreshnessEvent, frozen=True):
 
 
 class Rested(FreshnessEvent, frozen=True):
-    """The server says that it is done with a file, and has not started again since."""
+    """The server says that it is done with a file, and has not said otherwise since.
+
+    `at` is when it last said so.
+    """
 
     uri: str
+    #: When it first said so after it had said otherwise.
+    since: float
+    #: Whether it has said otherwise since it was told of the last text: a server that has several
+    #: threads may seem to be done before the one that matters has begun.
+    worked: bool = True
 
 
 class Superseded(FreshnessEvent, frozen=True):
@@ -177,11 +190,13 @@ class Case(msgspec.Struct, frozen=True):
     #: Seconds of silence that count, unless the rule says otherwise.
     debounce: float
 
-    @property
-    def answers(self) -> list[float]:
-        """The times of answers to the rule's request that was sent after the target."""
+    def answers(self, began: float = -math.inf) -> list[float]:
+        """The times of answers to the rule's request that was sent after the target.
+
+        And not before `began`.
+        """
         answered = (one for one in self.events if isinstance(one, RequestAnswered))
-        mine = (one for one in answered if one.tag == self.rule.ask)
+        mine = (one for one in answered if one.tag == self.rule.ask and one.asked_at >= began)
         return [one.at for one in mine if one.asked_seq >= self.target.seq]
 
     @property

@@ -124,9 +124,10 @@ def may_start(rule: ProofRule, events: Sequence[FreshnessEvent], now: float) -> 
 
 def _proof_by_publishing(case: Case) -> Judged:
     target, rule, events, since = case.target, case.rule, case.events, case.since
-    if not case.answers:
+    answers = case.answers()
+    if not answers:
         return case.wait("ordered")
-    start = first = max(since, case.answers[0])
+    start = first = max(since, answers[0])
     begun = [one for one in events if isinstance(one, Began)]
     if rule.after:
         looked = [one.at for one in begun if one.title.startswith(rule.after) and one.at >= since]

@@ -36,7 +36,7 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: For `version`: notifications by which the server says that it is done with a file. A push
     #: counts only after one of them, since an earlier push may be about files as they were before.
     #: Until then the server is not made to check the file again. Another notification of the same
-    #: method says that it is not done.
+    #: method says that it is not done, and has to come after each text (`Rested.worked`).
     rests_by: tuple[Signal, ...] = ()
     #: Seconds without another push after which a burst is over; None: as configured.
     debounce: float | None = None

@@ -7,6 +7,7 @@ import pytest
 
 from lspkit.diagnostics.freshness_decision import settle
 from lspkit.diagnostics.freshness_events import (
+    BEGINS_WITHIN,
     CHANGED,
     PATIENCE,
     PAUSE,
@@ -53,6 +54,14 @@ def decide(rule, *events, now, target=TARGET, start=START):
 
 def push(at, version, uri=URI):
     return Pushed(uri=uri, version=version, at=at)
+
+
+def rested(at, since=10.5, worked=True, uri=URI):
+    return Rested(uri=uri, at=at, since=since, worked=worked)
+
+
+def answered(at, asked, seq=7):
+    return RequestAnswered(tag="links", asked_seq=seq, asked_at=asked, at=at)
 
 
 def pulled(at, seq, uri=URI):
@@ -317,21 +326,41 @@ def test_while_pushes_of_older_versions_still_come_the_server_is_not_asked_to_lo
 def test_where_a_server_says_when_it_is_done_only_the_push_before_that_counts():
     rests = ProofRule(how="version", single=True, rests_by=DONE)
     assert decide(rests, push(11.0, 3), now=11.0) == Wait(20.0)
-    before, after = Rested(uri=URI, at=10.9), Rested(uri=URI, at=11.2)
-    assert decide(rests, push(11.0, 3), before, now=11.1) == Wait(20.0)
-    assert decide(rests, push(11.0, 3), Rested(uri="file:///b", at=11.2), now=11.2) == Wait(20.0)
-    assert decide(rests, push(11.0, 3), after, now=11.2) == Proven("version", 11.0)
+    assert decide(rests, push(11.0, 3), rested(10.9), now=11.1) == Wait(20.0)
+    assert decide(rests, push(11.0, 3), rested(11.2, uri="file:///b"), now=11.2) == Wait(20.0)
+    assert decide(rests, push(11.0, 3), rested(11.2), now=11.2) == Proven("version", 11.0)
 
 
 def test_where_it_says_so_too_early_it_is_asked_something_then():
     rule = ProofRule(how="version", single=True, rests_by=DONE, ask="links")
-    rested = Rested(uri=URI, at=11.2)
+    done = rested(11.2)
     assert decide(rule, push(11.0, 3), now=11.1) == Wait(20.0)
-    assert decide(rule, push(11.0, 3), rested, now=11.2) == Wait(20.0, "ordered")
-    answer, old = (RequestAnswered(tag="links", asked_seq=seq, at=11.3) for seq in (7, 6))
-    assert decide(rule, push(11.0, 3), rested, answer, now=11.3) == Proven("version", 11.3)
-    assert decide(rule, push(11.0, 3), rested, old, now=11.3) == Wait(20.0, "ordered")
+    assert decide(rule, push(11.0, 3), done, now=11.2) == Wait(20.0, "ordered")
+    answer, old = (answered(11.3, asked=11.2, seq=seq) for seq in (7, 6))
+    assert decide(rule, push(11.0, 3), done, answer, now=11.3) == Proven("version", 11.3)
+    assert decide(rule, push(11.0, 3), done, old, now=11.3) == Wait(20.0, "ordered")
     # There was another push after all, which has to be followed by the same.
-    late, again = push(11.4, 3), Rested(uri=URI, at=11.5)
-    assert decide(rule, late, rested, answer, now=11.5) == Wait(20.0)
-    assert decide(rule, late, again, answer, now=11.5) == Wait(20.0, "ordered")
+    late = push(11.4, 3)
+    assert decide(rule, late, done, answer, now=11.5) == Wait(20.0)
+    assert decide(rule, late, rested(11.5), answer, now=11.5) == Wait(20.0, "ordered")
+
+
+def test_an_answer_from_before_it_worked_once_more_does_not_count():
+    rule = ProofRule(how="version", single=True, rests_by=DONE, ask="links")
+    answer = answered(11.3, asked=11.2)
+    again = rested(11.5, since=11.4)
+    assert decide(rule, push(11.0, 3), again, answer, now=11.5) == Wait(20.0, "ordered")
+    # It has said twice in a row that it is done.
+    still = rested(11.5, since=11.1)
+    assert decide(rule, push(11.0, 3), still, answer, now=11.5) == Proven("version", 11.3)
+
+
+def test_a_server_that_never_began_is_done_only_after_a_while():
+    """The thread that matters may not have had its turn yet."""
+    rule = ProofRule(how="version", single=True, rests_by=DONE, ask="links")
+    idle = rested(11.0, since=9.0, worked=False)
+    latest = 11.0 + BEGINS_WITHIN
+    assert decide(rule, push(11.0, 3), idle, now=11.1) == Wait(latest)
+    assert decide(rule, push(11.0, 3), idle, now=latest) == Wait(20.0, "ordered")
+    answer = answered(latest, asked=latest)
+    assert decide(rule, push(11.0, 3), idle, answer, now=latest) == Proven("version", latest)

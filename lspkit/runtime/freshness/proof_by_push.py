@@ -125,13 +125,18 @@ def _do(
         watch.deadline = min(watch.deadline, time.monotonic() + SILENCE)
         return True
     if ask == "ordered":
+        asked = time.monotonic()
         try:
-            watch.answered.append((yield from _barrier(context, one, rule, watch.seq)))
+            yield from _barrier(context, one, rule)
         except RequestFailedError:
             # It cannot read the file, and its push may say why.
             if rule.how != "version" or said is None or not read_raw_items(said.items).items:
                 raise
-            watch.answered.append(_answered(rule, watch.seq))
+        now, tag = time.monotonic(), rule.ask
+        answer = freshness_events.RequestAnswered(
+            tag=tag, asked_seq=watch.seq, asked_at=asked, at=now
+        )
+        watch.answered.append(answer)
         return True
     if ask == "start":
         return server.record.start_work(rule)
@@ -161,13 +166,10 @@ def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
     return view
 
 
-def _barrier(
-    context: Context, one: CheckSubject, rule: ProofRule, seq: int
-) -> Steps[freshness_events.RequestAnswered]:
+def _barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[None]:
     until = request_deadline(context, one.server, one.call)
     params = {"textDocument": {"uri": one.uri}}
     yield from request_server(context, one.server, rule.ask, params, until, one.call)
-    return _answered(rule, seq)
 
 
 def _result(
@@ -182,7 +184,3 @@ def _result(
         reason = "it names no version, so its silence proves nothing"
         return one.found(rule, view, lists, "quiet", reason)
     return one.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)
-
-
-def _answered(rule: ProofRule, seq: int) -> freshness_events.RequestAnswered:
-    return freshness_events.RequestAnswered(tag=rule.ask, asked_seq=seq, at=time.monotonic())

@@ -33,8 +33,8 @@ class _Before(NamedTuple):
 
     #: When it was last told anything.
     told: float
-    #: The documents that it had finished, by URI, and when.
-    rested: Mapping[str, float]
+    #: The documents that it had finished, by URI.
+    rested: Mapping[str, freshness_events.Rested]
 
 
 class _DiskChange(NamedTuple):
@@ -53,10 +53,10 @@ class _DiskChange(NamedTuple):
         `told`: when it was last told of the document. It must have finished that before the second
         in which the file was written, and have begun nothing since.
         """
-        if self.second is None or before is None:
+        rested = None if before is None else before.rested.get(document)
+        if self.second is None or before is None or rested is None:
             return False
-        rested = before.rested.get(document, 0.0)
-        return told <= rested and max(rested, before.told) + MARGIN < self.second
+        return told <= rested.since and max(rested.at, before.told) + MARGIN < self.second
 
 
 class ChangeClock:
@@ -138,12 +138,12 @@ class ChangeClock:
         self,
         changed: Mapping[str, float | None],
         told: Iterable[str],
-        rested: Mapping[str, float],
+        rested: Mapping[str, freshness_events.Rested],
     ) -> None:
         """Files on disk have changed, by URI; the server was told of some of them.
 
         With the second of the change, if the server compares files by it. `rested`: the documents
-        that it has finished, by URI, and when.
+        that it has finished, by URI.
         """
         now = time.monotonic()
         if rested:

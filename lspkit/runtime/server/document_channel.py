@@ -182,6 +182,8 @@ class DocumentChannel:
             pending.waiter.complete()
         self.documents.commit(document)
         if notes:
+            if any(method != "textDocument/didSave" for method, _ in notes):
+                self.observations.told(key.uri)
             self.clock.wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
         pending.seq = self.clock.seq
         return pending
@@ -327,6 +329,7 @@ class DocumentChannel:
             return None
         self.post(notes)
         self.documents.commit(document)
+        self.observations.told(uri)
         self.clock.touched(uri)
         return View(uri, document.text, document.version, self.session.encoding)
 

@@ -10,6 +10,8 @@ import collections
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec.structs import replace
+
 from lspkit.diagnostics import freshness_events
 from lspkit.diagnostics.progress_proof import at_work_since, may_start
 from lspkit.diagnostics.proof_rule import ProofRule
@@ -46,7 +48,7 @@ class Observations:
         self.overrun = ""
         #: The log line by which it said that it does not check.
         self.admitted: Admission | None = None
-        #: The files that it has finished, and since when.
+        #: The files that it says it is done with.
         self._rested: dict[str, freshness_events.Rested] = {}
         #: Callers that wait for work: id, and the earliest start of that work.
         self.wanted: dict[int, float] = {}
@@ -102,9 +104,16 @@ class Observations:
         """Whether it says that it has finished a file, or never says so."""
         return not self._rests_by or uri in self._rested
 
-    def rested(self, uris: Iterable[str]) -> dict[str, float]:
-        """Those of these files that it has finished, and when it said so."""
-        return {uri: self._rested[uri].at for uri in uris if uri in self._rested}
+    def rested(self, uris: Iterable[str]) -> dict[str, freshness_events.Rested]:
+        """Those of these files that it has finished."""
+        found = (self._rested.get(uri) for uri in uris)
+        return {one.uri: one for one in found if one is not None and one.worked}
+
+    def told(self, uri: str) -> None:
+        """It is told of another text, or another version, of a file."""
+        rested = self._rested.get(uri)
+        if rested is not None:
+            self._rested[uri] = replace(rested, worked=False)
 
     def about(self, uri: str) -> list[freshness_events.FreshnessEvent]:
         """The events that decide about the freshness of one file."""
@@ -123,9 +132,10 @@ class Observations:
         uri = ""
         if any(method == one.method for one in self._rests_by):
             uri = _uri_in(params)
-            self._rested.pop(uri, None)
+            before = self._rested.pop(uri, None)
             if any(one.fits(method, params) for one in self._rests_by):
-                self._rested[uri] = freshness_events.Rested(uri=uri, at=now)
+                first = freshness_events.Rested(uri=uri, at=now, since=now)
+                self._rested[uri] = first if before is None else replace(before, at=now)
                 if len(self._rested) > MOST_REPORTED_FILES:
                     del self._rested[next(iter(self._rested))]
         for doubt in self._doubts:

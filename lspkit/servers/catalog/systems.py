@@ -194,8 +194,8 @@ SYSTEMS: tuple[Definition, ...] = (
         ),
         documents=parts.DocumentSync(unsaved="never"),
         # While it builds a preamble, it publishes with the old one first, and its status says that
-        # it is busy. It may also be idle or queued just before it checks with the new preamble: a
-        # request is answered after that.
+        # it is busy. It may also be idle or queued before another thread begins with the preamble,
+        # and just before it checks with the new one: a request is answered after that.
         proofs=(
             ProofRule(
                 how="version",

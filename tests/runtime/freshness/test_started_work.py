@@ -255,6 +255,40 @@ def test_a_server_that_says_too_early_that_it_is_done_is_asked_something(
         assert ws.write("a.scr", "as fine\n").verdict.value == verdict
 
 
+@pytest.mark.parametrize("early", ["idle", "waiting"])
+def test_a_server_that_seems_to_be_done_before_it_begins_is_waited_for(
+    tmp_path, scripted, rules, early
+):
+    """clangd has one thread for the text and one for what it includes, which may begin later."""
+    states = tuple(Signal(STATUS, {"state": state}) for state in ("idle", "waiting"))
+    rules(ProofRule(how="version", single=True, rests_by=states, ask=LINKS))
+    path = tmp_path / "a.scr"
+
+    def says(state: str, seconds: float) -> Say:
+        params = {"uri": path.as_uri(), "state": state}
+        return Say(
+            "textDocument/didChange",
+            notification={"method": STATUS, "params": params},
+            seconds=seconds,
+        )
+
+    opened = {"method": STATUS, "params": {"uri": path.as_uri(), "state": "idle"}}
+    second = published(path, finding("second"), version=2)
+    say = [
+        Say("textDocument/didOpen", notification=opened, seconds=0.05),
+        says(early, 0.05),  # after the push about the text with the old includes
+        says("busy", 0.25),
+        says("idle", 0.5),
+        Say("textDocument/didChange", notification=second, seconds=0.55),
+        says("idle", 0.6),
+    ]
+    late = Fault(LINKS, "delay", seconds=0.15, nth=2)
+    argv = scripted(Script(say=say, answers={LINKS: []}, faults=[late]))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        assert ws.write("a.scr", "as fine\n").verdict.dirty
+
+
 @pytest.mark.parametrize(("text", "verdict"), [("ERROR\n", "dirty"), ("fine\n", "unknown")])
 def test_who_refuses_the_question_is_believed_only_if_something_is_wrong(
     tmp_path, scripted, rules, text, verdict

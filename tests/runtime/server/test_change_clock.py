@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lspkit.diagnostics.freshness_events import Rested
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, REPLACED, FileEvent
 from lspkit.runtime.pool import event_queue
 from lspkit.runtime.pool.event_queue import ServerFileEvent
@@ -35,9 +36,10 @@ def later() -> float:
     return time.monotonic() + 3600
 
 
-def finished() -> dict[str, float]:
+def finished() -> dict[str, Rested]:
     """The server has finished the document just now."""
-    return {USER: time.monotonic()}
+    now = time.monotonic()
+    return {USER: Rested(uri=USER, at=now, since=now)}
 
 
 def test_a_file_that_changed_in_a_later_second_is_noticed_with_the_next_change_of_the_text():
@@ -66,7 +68,7 @@ def test_it_may_not_be_noticed(what, monkeypatch):
     elif what == "new or gone":
         second = None
     elif what == "told since":
-        second = math.nextafter(rested[USER], math.inf)
+        second = math.nextafter(rested[USER].at, math.inf)
         clock.wrote("file:///another.cpp", CHANGE, matters_to_others=True)
     clock.files_changed({HEADER: second}, [], rested)
     clock.wrote(USER, CHANGE, matters_to_others=True)
