@@ -24,6 +24,17 @@ def in_thread(job: Callable[[], object]) -> threading.Thread:
     return thread
 
 
+def test_who_was_woken_before_the_wait_does_not_wait():
+    waiter = Waiter()
+    waiter.wake()
+    thread = in_thread(lambda: waiter.wait(3600))
+    thread.join(PATIENCE)
+    waited = thread.is_alive()
+    waiter.complete()
+    thread.join()
+    assert not waited
+
+
 # Waking several
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import mmap
 import os
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,6 +30,8 @@ pytestmark = needs_inotify
 #: The source one line further down, and with the same size.
 LOWER = "\n" + SOURCE
 SAME_SIZE = SOURCE.replace("greet ok", "ok greet")
+#: Texts in which the third unit of UTF-16 is another character.
+WIDE, NARROW = "😀😀 aa\n", "aa aaaa\n"
 
 
 @pytest.fixture
@@ -69,6 +72,12 @@ def starts(ws: lspkit.Workspace, line: int, column: int) -> list[str]:
     return [str(one.range.start) for one in ws.definition("a.scr", line, column)]
 
 
+def pointing_to(target: Path) -> Script:
+    """Definitions are in the third and fourth unit of that file."""
+    ends = {"start": {"line": 0, "character": 2}, "end": {"line": 0, "character": 4}}
+    return Script(answers={"textDocument/definition": {"uri": target.as_uri(), "range": ends}})
+
+
 def server_of(ws: lspkit.Workspace) -> Server:
     return ws._engine.pool.servers()[0]  # type: ignore[attr-defined]
 
@@ -105,19 +114,28 @@ def test_what_is_written_in_between_is_seen_by_the_next_request(warm, tmp_path, 
 
 def test_another_content_of_the_target_is_seen_in_the_same_answer(scripted, tmp_path):
     target = tmp_path / "target.scr"
-    target.write_text("😀😀 aa\n", encoding="utf-8")
-    place = {
-        "uri": target.as_uri(),
-        "range": {"start": {"line": 0, "character": 2}, "end": {"line": 0, "character": 4}},
-    }
-    script = Script(answers={"textDocument/definition": place})
-    with workspace(tmp_path, scripted(script)) as ws:
+    with workspace(tmp_path, scripted(pointing_to(target))) as ws:
         for _ in range(20):
-            target.write_text("😀😀 aa\n", encoding="utf-8")
+            target.write_text(WIDE, encoding="utf-8")
             assert starts(ws, 2, 4) == ["1:2"]
             assert starts(ws, 2, 4) == ["1:2"]
-            target.write_text("aa aaaa\n", encoding="utf-8")
+            target.write_text(NARROW, encoding="utf-8")
             assert starts(ws, 2, 4) == ["1:3"]
+
+
+def test_what_another_call_was_told_of_is_seen_as_well(scripted, tmp_path, monkeypatch):
+    """The system reports a write once, whoever asks."""
+    monkeypatch.setattr(files, "LOOK_LASTS", 3600)
+    target = tmp_path / "target.scr"
+    target.write_text(NARROW, encoding="utf-8")
+    with workspace(tmp_path, scripted(pointing_to(target))) as ws:
+        disk = ws._engine.pool.disk_events  # type: ignore[attr-defined]
+        for content, start in ((WIDE, "1:2"), (NARROW, "1:3")) * 5:
+            assert any(starts(ws, 2, 4) and disk.quiet_state() for _ in range(2000))
+            target.write_text(content, encoding="utf-8")
+            limit = time.monotonic() + 20
+            assert any(disk.catch_up(limit) and disk.quiet_state() for _ in range(2000))
+            assert starts(ws, 2, 4) == [start]
 
 
 def test_what_is_written_to_mapped_memory_is_seen_a_little_later(warm, tmp_path):
@@ -134,7 +152,8 @@ def test_what_is_written_to_mapped_memory_is_seen_a_little_later(warm, tmp_path)
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["linked before", "linked after"])
-def test_what_is_written_through_a_link_elsewhere_is_seen(scripted, tmp_path, before):
+def test_what_is_written_through_a_link_elsewhere_is_seen(scripted, tmp_path, monkeypatch, before):
+    monkeypatch.setattr(files, "LOOK_LASTS", 3600)
     project, other = tmp_path / "project", tmp_path / "other.scr"
     project.mkdir()
     path = project / "a.scr"
@@ -165,24 +184,38 @@ def test_a_young_document_is_read_again_by_each_call(warm, tmp_path):
         assert shown(warm, path) == content
 
 
-def test_each_ask_of_a_call_looks_at_the_disk_anew(warm, tmp_path):
+def test_each_ask_of_a_call_looks_at_the_disk_anew(warm, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LOOK_LASTS", 3600)
     engine = warm._engine  # type: ignore[attr-defined]
     target = tmp_path / "b.scr"
     target.write_text("old", encoding="utf-8")
-    comes_true(lambda: ask(warm) == "1:5")
     call = CallContext()
     call.blocks = True
     effect = Ask("a.scr", None, "textDocument/definition", params_at(2, 4), span="definitions")
     places = FindPlaces("scripted", (tmp_path / "a.scr").as_uri(), (target.as_uri(),), texts=True)
-    for content in ("old", "new one", "old", "newer"):
-        target.write_text(content, encoding="utf-8")
+
+    def found() -> str:
         engine._handlers[Ask](effect, call)
-        found = engine._handlers[FindPlaces](places, call)[target.as_uri()]
-        assert found.text.value == content
+        text: str = engine._handlers[FindPlaces](places, call)[target.as_uri()].text.value
+        return text
+
+    def is_looked_at() -> bool:
+        """Whether the next look may be spared."""
+        look = engine.files._looks.get(str(target)) if found() else None
+        return look is not None and look[0] is call.disk_state
+
+    for content in ("old", "new one", "old", "newer"):
+        assert comes_true(is_looked_at)
+        target.write_text(content, encoding="utf-8")
+        assert found() == content
     call.end()
 
 
 def test_routes_keep_no_server_that_has_left(warm, tmp_path, found_anew):
+    """Not even those of files that nobody asks about any more."""
+    (tmp_path / "b.scr").write_text("def other\n", encoding="utf-8")
+    for _ in range(50):
+        warm.definition("b.scr", 1, 1)
     left = weakref.ref(server_of(warm))
     engine = warm._engine  # type: ignore[attr-defined]
     engine.pool.retirement.stop([one for one in engine.pool.servers() if engine.pool.retire(one)])
