@@ -63,6 +63,9 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: before the task began. For `version`: that no other push follows; sent after a push (with
     #: `rests_by`, when the server is done).
     ask: str = ""
+    #: For `version`: whether that request is cancelled as soon as it is sent, if the server has
+    #: answered it about the file before. It is still answered in order, but nothing is computed.
+    withdraws: bool = False
     #: For `progress`: whether the task runs programs of the project, which may write files that the
     #: sources before this one read. If it has written some, these sources are asked again.
     writes: bool = False

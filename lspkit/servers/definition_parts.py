@@ -278,6 +278,9 @@ class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
     whole_texts: bool = False
     #: Whether `didSave` is sent, if the server asks for it.
     saves: bool = True
+    #: Whether `didSave` is about all documents, so that of several that changed on disk together
+    #: only one gets it.
+    saves_once: bool = False
 
 
 class Exceptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -103,9 +103,10 @@ def refresh_documents(context: Context, server: Server, call: CallContext) -> No
             server.channel.forget(uri)
         elif file is not None and document.stamp != file.stamp:
             try:
-                server.channel.follow_disk(file)
+                server.channel.follow_disk(file, holds_save=True)
             except LspkitError:
                 continue  # no text any more; a request about it raises that
+    server.channel.save_held()
 
 
 def restore_document(context: Context, server: Server, uri: str) -> None:

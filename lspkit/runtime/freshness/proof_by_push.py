@@ -19,9 +19,15 @@ from lspkit.errors import RequestFailedError
 from lspkit.operations.effect_results import Examined
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
+from lspkit.protocol.wire.messages import REQUEST_CANCELLED
 from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.runtime.concurrency.waiter import Steps, uncancelled
-from lspkit.runtime.exchange.ask_server import request_deadline, request_server, request_timeout
+from lspkit.runtime.exchange.ask_server import (
+    request_deadline,
+    request_server,
+    request_timeout,
+    wait_for_answer,
+)
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.freshness.check_subject import CheckSubject
@@ -168,8 +174,15 @@ def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
 
 def _barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[None]:
     until = request_deadline(context, one.server, one.call)
-    params = {"textDocument": {"uri": one.uri}}
-    yield from request_server(context, one.server, rule.ask, params, until, one.call)
+    params, server = {"textDocument": {"uri": one.uri}}, one.server
+    if not (rule.withdraws and server.record.has_answered(one.uri)):
+        yield from request_server(context, server, rule.ask, params, until, one.call)
+        server.record.note_answered(one.uri)
+        return
+    pending = server.channel.ask(rule.ask, params, cancelled=True)
+    answer = yield from wait_for_answer(context, server, pending, until)
+    if isinstance(answer, RequestFailedError) and answer.server_code != REQUEST_CANCELLED:
+        raise answer
 
 
 def _result(

@@ -5,8 +5,7 @@ since a server may read files outside its root. Its events go to every server th
 for them, as one notification; open documents are brought up to date. A caller that needs to know
 that no event is left waits for `reading`, and calls `catch_up` and `told`.
 
-Each server has a queue of its own, so a server that cannot be told anything now does not delay
-callers of another one.
+Each server has a queue of its own: one that cannot be told anything now delays no other.
 """
 
 from __future__ import annotations
@@ -364,6 +363,7 @@ class DiskEvents:
                 send_file_notes(server.channel, definition, read, changes, reread)
             for one in files:
                 self._bring_up_to_date(server, one.uri, one.event)
+            server.channel.save_held()
         except LspkitError:
             return False  # it has just ended; its successor reads the disk
         return missed
@@ -381,7 +381,7 @@ class DiskEvents:
                 if event.kind == DELETED:
                     server.channel.forget(uri)
             elif file.stamp != document.stamp:
-                server.channel.follow_disk(file)
+                server.channel.follow_disk(file, holds_save=True)
         except LspkitError:
             return  # no text any more; a request about it raises that
 

@@ -12,6 +12,7 @@ from lspkit.diagnostics import freshness_events
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import PUSHED, StoredReport
 from lspkit.errors import LspkitError
+from lspkit.limits import MOST_REPORTED_FILES
 from lspkit.protocol.methods import EXECUTE_COMMAND
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.server_signal import LOG_MESSAGE
@@ -199,6 +200,19 @@ class DiagnosticsRecord:
                 self._channel.observations.wanted.pop(caller, None)
             else:
                 self._channel.observations.wanted[caller] = since
+
+    def has_answered(self, uri: str) -> bool:
+        """Whether it has answered the request of a proof about a file."""
+        with self._channel.lock:
+            return uri in self._channel.observations.answered
+
+    def note_answered(self, uri: str) -> None:
+        """It has answered that."""
+        with self._channel.lock:
+            known = self._channel.observations.answered
+            if len(known) >= MOST_REPORTED_FILES:
+                known.clear()
+            known.add(uri)
 
     def gives_no_versions(self) -> None:
         """Its pushes carry no versions."""

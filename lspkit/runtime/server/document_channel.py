@@ -40,6 +40,7 @@ from lspkit.servers.definition import Definition
 
 #: The rule by which a file is not shown to a server.
 UNTRUSTED = "untrusted"
+DID_SAVE = "textDocument/didSave"
 
 
 class DocumentChannel:
@@ -58,6 +59,8 @@ class DocumentChannel:
         self._state = state
         #: Whether a text that is not on disk is sent as a change of the text on disk.
         self._opens_as_on_disk = definition.documents.unsaved == "changed"
+        #: Whether one `didSave` is enough for all documents that changed on disk together.
+        self._saves_once = definition.exceptions.messages.saves_once
         #: Whether a file may be shown to it, by its path.
         self.admits: Callable[[str], bool] = lambda _: True
         #: Guards everything below, and the session and queue of the connection.
@@ -77,6 +80,8 @@ class DocumentChannel:
         #: When it was last used, by the monotonic clock; and the calls that still use it.
         self.last_used = time.monotonic()
         self.users: set[CallContext] = set()
+        #: A document for which `save_held` sends `didSave`; empty if there is none.
+        self._held = ""
         #: Texts to send when it is up, by URI.
         self.untold: Untold = []
         #: How many changes of files it was told of, as `file_notes.py` counts them.
@@ -91,11 +96,15 @@ class DocumentChannel:
             raise ServerBrokenError(f"{self._id} is {self._state()}", server=self._id)
         return self.connection
 
-    def ask(self, method: str, params: Any, claims: Claims | None = None) -> PendingRequest:
-        """Queue a request about no document. `claims` as in `Question`."""
+    def ask(
+        self, method: str, params: Any, claims: Claims | None = None, *, cancelled: bool = False
+    ) -> PendingRequest:
+        """Queue a request about no document; one that is `cancelled` at once is answered, too."""
         pending = PendingRequest(method, Waiter(), None)
         with self.lock:
             self.enqueue(pending, params, claims)
+            if cancelled:
+                self.post([("$/cancelRequest", {"id": pending.id})])
             self.last_used = time.monotonic()
         return pending
 
@@ -151,6 +160,8 @@ class DocumentChannel:
         given: Text | None,
         shown: DocumentText | None,
         question: Question,
+        *,
+        holds_save: bool = False,
     ) -> PendingRequest | None:
         document = self.documents.get(file.uri)
         encoding = self.session.encoding
@@ -171,6 +182,9 @@ class DocumentChannel:
             # `build` may raise: it runs first, before anything is changed or sent.
             params = question.build(key.uri, shown.text, encoding)
             document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
+            if holds_save and any(method == DID_SAVE for method, _ in notes):
+                notes = [one for one in notes if one[0] != DID_SAVE]
+                self._held = key.uri
         view = View(key.uri, document.text, document.version, encoding)
         pending = PendingRequest(question.method, Waiter(), view)
         if question.method:
@@ -182,7 +196,7 @@ class DocumentChannel:
             pending.waiter.complete()
         self.documents.commit(document)
         if notes:
-            if any(method != "textDocument/didSave" for method, _ in notes):
+            if any(method != DID_SAVE for method, _ in notes):
                 self.observations.told(key.uri)
             self.clock.wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
         pending.seq = self.clock.seq
@@ -286,10 +300,10 @@ class DocumentChannel:
             self.session.forget(pending.waiter)
             raise
 
-    def follow_disk(self, file: File, *, opens: bool = False) -> None:
+    def follow_disk(self, file: File, *, opens: bool = False, holds_save: bool = False) -> None:
         """Bring an open document up to date, unless it shows a caller's own text by now.
 
-        With `opens`, one that is not open is opened.
+        With `opens`, one that is not open is opened. With `holds_save`, `save_held` has to follow.
         """
         self._refuse_foreign(file)
         key = self.key_of(file.uri)
@@ -301,9 +315,16 @@ class DocumentChannel:
                     return
                 if document is not None and document.stamp is None:
                     return
-                if self._ask_about(file, key, None, shown, NO_QUESTION) is not None:
+                holds = holds_save and self._saves_once
+                if self._ask_about(file, key, None, shown, NO_QUESTION, holds_save=holds):
                     return
             shown = self._shown(file, None)
+
+    def save_held(self) -> None:
+        """Send the `didSave` of documents that followed the disk, if it was held back."""
+        if self._held:
+            uri, self._held = self._held, ""
+            self.nudge(uri)
 
     def shows_disk(self, uri: str) -> bool:
         """Whether a document is closed, or open with the text on disk."""

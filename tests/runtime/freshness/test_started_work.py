@@ -29,7 +29,6 @@ from tests.scripted import workspace
 SYMBOLS = "textDocument/documentSymbol"
 RUN, STOP = "scripted/run", "scripted/stop"
 STATUS = "scripted/status"
-LINKS = "textDocument/documentLink"
 BUILD = ProofRule(
     how="progress", source="build", token="build", start=RUN, ask=SYMBOLS, sees="disk"
 )
@@ -207,118 +206,6 @@ def test_while_the_project_is_loaded_anew_questions_are_answered_and_findings_wa
         ws.request("a.scr", POKE)
         assert ws.document_symbols("a.scr")
         assert ws.check("a.scr", timeout=0.5).verdict.unknown
-
-
-def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
-    tmp_path, scripted, rules
-):
-    """The first one may be from before something else was read."""
-    rules(ProofRule(how="version", single=True, rests_by=(Signal(STATUS, {"state": "idle"}),)))
-    uri = (tmp_path / "a.scr").as_uri()
-    second = published(tmp_path / "a.scr", finding("second"), version=1)
-    busy, idle = (
-        {"method": STATUS, "params": {"uri": uri, "state": state}} for state in ("busy", "idle")
-    )
-    say = [
-        Say("textDocument/didOpen", notification=busy),
-        Say("textDocument/didOpen", notification=second, seconds=0.5),
-        Say("textDocument/didOpen", notification=idle, seconds=0.6),
-    ]
-    argv = scripted(Script(say=say))
-    with workspace(tmp_path, argv, text="fine\n") as ws:
-        report = ws.check("a.scr")
-    assert (report.verdict.value, messages_of(report)) == ("dirty", ["second"])
-
-
-@pytest.mark.parametrize(("ask", "verdict"), [(LINKS, "dirty"), ("", "clean")])
-def test_a_server_that_says_too_early_that_it_is_done_is_asked_something(
-    tmp_path, scripted, rules, ask, verdict
-):
-    """It answers when it is: the rule without a question has a stale push for the last."""
-    states = tuple(Signal(STATUS, {"state": state}) for state in ("idle", "waiting"))
-    rules(ProofRule(how="version", single=True, rests_by=states, ask=ask))
-    path = tmp_path / "a.scr"
-    waiting, idle = (
-        {"method": STATUS, "params": {"uri": path.as_uri(), "state": state}}
-        for state in ("waiting", "idle")
-    )
-    second = published(path, finding("second"), version=2)
-    say = [
-        Say("textDocument/didOpen", notification=idle, seconds=0.05),
-        Say("textDocument/didChange", notification=waiting, seconds=0.05),
-        Say(LINKS, nth=2, notification=second),
-        Say(LINKS, nth=2, notification=idle),
-    ]
-    argv = scripted(Script(say=say, answers={LINKS: []}))
-    with workspace(tmp_path, argv, text="fine\n") as ws:
-        assert ws.check("a.scr").verdict.clean
-        assert ws.write("a.scr", "as fine\n").verdict.value == verdict
-
-
-@pytest.mark.parametrize("early", ["idle", "waiting"])
-def test_a_server_that_seems_to_be_done_before_it_begins_is_waited_for(
-    tmp_path, scripted, rules, early
-):
-    """clangd has one thread for the text and one for what it includes, which may begin later."""
-    states = tuple(Signal(STATUS, {"state": state}) for state in ("idle", "waiting"))
-    rules(ProofRule(how="version", single=True, rests_by=states, ask=LINKS))
-    path = tmp_path / "a.scr"
-
-    def says(state: str, seconds: float) -> Say:
-        params = {"uri": path.as_uri(), "state": state}
-        return Say(
-            "textDocument/didChange",
-            notification={"method": STATUS, "params": params},
-            seconds=seconds,
-        )
-
-    opened = {"method": STATUS, "params": {"uri": path.as_uri(), "state": "idle"}}
-    second = published(path, finding("second"), version=2)
-    say = [
-        Say("textDocument/didOpen", notification=opened, seconds=0.05),
-        says(early, 0.05),  # after the push about the text with the old includes
-        says("busy", 0.25),
-        says("idle", 0.5),
-        Say("textDocument/didChange", notification=second, seconds=0.55),
-        says("idle", 0.6),
-    ]
-    late = Fault(LINKS, "delay", seconds=0.15, nth=2)
-    argv = scripted(Script(say=say, answers={LINKS: []}, faults=[late]))
-    with workspace(tmp_path, argv, text="fine\n") as ws:
-        assert ws.check("a.scr").verdict.clean
-        assert ws.write("a.scr", "as fine\n").verdict.dirty
-
-
-@pytest.mark.parametrize(("text", "verdict"), [("ERROR\n", "dirty"), ("fine\n", "unknown")])
-def test_who_refuses_the_question_is_believed_only_if_something_is_wrong(
-    tmp_path, scripted, rules, text, verdict
-):
-    """clangd finds nothing in a file for a language or a machine that it does not know."""
-    rests_by = (Signal(STATUS, {"state": "idle"}),)
-    rules(ProofRule(how="version", single=True, rests_by=rests_by, ask=LINKS))
-    uri = (tmp_path / "a.scr").as_uri()
-    idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
-    say = [Say("textDocument/didOpen", notification=idle, seconds=0.05)]
-    argv = scripted(Script(say=say, faults=[Fault(LINKS, "error", message="invalid AST")]))
-    with workspace(tmp_path, argv, text=text) as ws:
-        report = ws.check("a.scr")
-    assert report.verdict.value == verdict
-    assert ("invalid AST" in report.why) is (verdict == "unknown")
-
-
-def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_its_file(
-    tmp_path, scripted, rules
-):
-    """Only then is the file in its index."""
-    rules(ProofRule(how="version", rests_by=(Signal(STATUS, {"state": "idle"}),)))
-    uri = (tmp_path / "a.scr").as_uri()
-    idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
-    say = [Say("textDocument/didOpen", notification=idle, seconds=0.5)]
-    argv = scripted(Script(say=say, answers={"workspace/symbol": []}))
-    with workspace(tmp_path, argv, text="def greet\n") as ws:
-        assert ws.workspace_symbols("greet", "a.scr") == []
-    at = {one.got.get("method"): one.time for one in Log.of(argv).entries() if one.got}
-    assert at["workspace/symbol"] - at["textDocument/didOpen"] > 0.4
 
 
 @pytest.mark.parametrize(("within", "found"), [(30.0, ["greet"]), (0.0, [])])

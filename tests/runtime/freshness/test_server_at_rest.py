@@ -1,0 +1,217 @@
+"""Servers that say when they are done with a file, sometimes too early."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lspkit.diagnostics.proof_rule import ProofRule
+from lspkit.protocol.server_signal import Signal
+from lspkit.servers.definition_parts import DocumentMessages, Exceptions
+from lspkit.testing import Fault, Log, Say, Script
+from tests.runtime.server_log import CHANGE, SAVE, finding, messages_of, published
+from tests.scripted import workspace
+
+STATUS = "scripted/status"
+LINKS = "textDocument/documentLink"
+CANCEL = "$/cancelRequest"
+CANCELLED = -32800
+
+
+def state_of(path: Path, state: str) -> dict[str, Any]:
+    return {"method": STATUS, "params": {"uri": path.as_uri(), "state": state}}
+
+
+def met(argv: list[str], *methods: str) -> list[dict[str, Any]]:
+    """What the server got of these methods, in order."""
+    got = [one.got for one in Log.of(argv).entries() if one.got]
+    return [one for one in got if one.get("method") in methods]
+
+
+def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
+    tmp_path, scripted, rules
+):
+    """The first one may be from before something else was read."""
+    rules(ProofRule(how="version", single=True, rests_by=(Signal(STATUS, {"state": "idle"}),)))
+    uri = (tmp_path / "a.scr").as_uri()
+    second = published(tmp_path / "a.scr", finding("second"), version=1)
+    busy, idle = (
+        {"method": STATUS, "params": {"uri": uri, "state": state}} for state in ("busy", "idle")
+    )
+    say = [
+        Say("textDocument/didOpen", notification=busy),
+        Say("textDocument/didOpen", notification=second, seconds=0.5),
+        Say("textDocument/didOpen", notification=idle, seconds=0.6),
+    ]
+    argv = scripted(Script(say=say))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        report = ws.check("a.scr")
+    assert (report.verdict.value, messages_of(report)) == ("dirty", ["second"])
+
+
+@pytest.mark.parametrize(("ask", "verdict"), [(LINKS, "dirty"), ("", "clean")])
+def test_a_server_that_says_too_early_that_it_is_done_is_asked_something(
+    tmp_path, scripted, rules, ask, verdict
+):
+    """It answers when it is: the rule without a question has a stale push for the last."""
+    states = tuple(Signal(STATUS, {"state": state}) for state in ("idle", "waiting"))
+    rules(ProofRule(how="version", single=True, rests_by=states, ask=ask))
+    path = tmp_path / "a.scr"
+    waiting, idle = (
+        {"method": STATUS, "params": {"uri": path.as_uri(), "state": state}}
+        for state in ("waiting", "idle")
+    )
+    second = published(path, finding("second"), version=2)
+    say = [
+        Say("textDocument/didOpen", notification=idle, seconds=0.05),
+        Say("textDocument/didChange", notification=waiting, seconds=0.05),
+        Say(LINKS, nth=2, notification=second),
+        Say(LINKS, nth=2, notification=idle),
+    ]
+    argv = scripted(Script(say=say, answers={LINKS: []}))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        assert ws.write("a.scr", "as fine\n").verdict.value == verdict
+
+
+@pytest.mark.parametrize("early", ["idle", "waiting"])
+def test_a_server_that_seems_to_be_done_before_it_begins_is_waited_for(
+    tmp_path, scripted, rules, early
+):
+    """clangd has one thread for the text and one for what it includes, which may begin later."""
+    states = tuple(Signal(STATUS, {"state": state}) for state in ("idle", "waiting"))
+    rules(ProofRule(how="version", single=True, rests_by=states, ask=LINKS))
+    path = tmp_path / "a.scr"
+
+    def says(state: str, seconds: float) -> Say:
+        params = {"uri": path.as_uri(), "state": state}
+        return Say(
+            "textDocument/didChange",
+            notification={"method": STATUS, "params": params},
+            seconds=seconds,
+        )
+
+    opened = {"method": STATUS, "params": {"uri": path.as_uri(), "state": "idle"}}
+    second = published(path, finding("second"), version=2)
+    say = [
+        Say("textDocument/didOpen", notification=opened, seconds=0.05),
+        says(early, 0.05),  # after the push about the text with the old includes
+        says("busy", 0.25),
+        says("idle", 0.5),
+        Say("textDocument/didChange", notification=second, seconds=0.55),
+        says("idle", 0.6),
+    ]
+    late = Fault(LINKS, "delay", seconds=0.15, nth=2)
+    argv = scripted(Script(say=say, answers={LINKS: []}, faults=[late]))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        assert ws.write("a.scr", "as fine\n").verdict.dirty
+
+
+@pytest.mark.parametrize(("text", "verdict"), [("ERROR\n", "dirty"), ("fine\n", "unknown")])
+def test_who_refuses_the_question_is_believed_only_if_something_is_wrong(
+    tmp_path, scripted, rules, text, verdict
+):
+    """clangd finds nothing in a file for a language or a machine that it does not know."""
+    rests_by = (Signal(STATUS, {"state": "idle"}),)
+    rules(ProofRule(how="version", single=True, rests_by=rests_by, ask=LINKS))
+    uri = (tmp_path / "a.scr").as_uri()
+    idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
+    say = [Say("textDocument/didOpen", notification=idle, seconds=0.05)]
+    argv = scripted(Script(say=say, faults=[Fault(LINKS, "error", message="invalid AST")]))
+    with workspace(tmp_path, argv, text=text) as ws:
+        report = ws.check("a.scr")
+    assert report.verdict.value == verdict
+    assert ("invalid AST" in report.why) is (verdict == "unknown")
+
+
+def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_its_file(
+    tmp_path, scripted, rules
+):
+    """Only then is the file in its index."""
+    rules(ProofRule(how="version", rests_by=(Signal(STATUS, {"state": "idle"}),)))
+    uri = (tmp_path / "a.scr").as_uri()
+    idle = {"method": STATUS, "params": {"uri": uri, "state": "idle"}}
+    say = [Say("textDocument/didOpen", notification=idle, seconds=0.5)]
+    argv = scripted(Script(say=say, answers={"workspace/symbol": []}))
+    with workspace(tmp_path, argv, text="def greet\n") as ws:
+        assert ws.workspace_symbols("greet", "a.scr") == []
+    at = {one.got.get("method"): one.time for one in Log.of(argv).entries() if one.got}
+    assert at["workspace/symbol"] - at["textDocument/didOpen"] > 0.4
+
+
+def working(path: Path) -> list[Say]:
+    """It says with each text that it begins, and soon that it is done."""
+    return [
+        Say(method, notification=state_of(path, state), seconds=seconds, times=0)
+        for method in ("textDocument/didOpen", CHANGE)
+        for state, seconds in (("busy", 0.0), ("idle", 0.05))
+    ]
+
+
+@pytest.mark.parametrize("answer", ["result", "error"])
+def test_a_question_that_was_answered_once_is_withdrawn_the_next_time(
+    tmp_path, scripted, rules, answer
+):
+    """Whether the server can tell of the file is known then; only the order matters."""
+    idle = (Signal(STATUS, {"state": "idle"}),)
+    rules(ProofRule(how="version", single=True, rests_by=idle, ask=LINKS, withdraws=True))
+    refusal = Fault(LINKS, "error", code=CANCELLED, message="cancelled", nth=2, times=0)
+    faults = [refusal] if answer == "error" else []
+    script = Script(say=working(tmp_path / "a.scr"), answers={LINKS: []}, faults=faults)
+    argv = scripted(script)
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        assert ws.write("a.scr", "ERROR\n").verdict.dirty
+        assert ws.write("a.scr", "as fine\n").verdict.clean
+    sent = met(argv, LINKS, CANCEL)
+    assert [one["method"] for one in sent] == [LINKS, LINKS, CANCEL, LINKS, CANCEL]
+    assert [one["params"]["id"] for one in sent[2::2]] == [one["id"] for one in sent[1::2]]
+
+
+def test_a_question_that_is_refused_is_not_withdrawn_the_next_time(tmp_path, scripted, rules):
+    idle = (Signal(STATUS, {"state": "idle"}),)
+    rules(ProofRule(how="version", single=True, rests_by=idle, ask=LINKS, withdraws=True))
+    faults = [Fault(LINKS, "error", message="invalid AST")]
+    argv = scripted(Script(say=working(tmp_path / "a.scr"), faults=faults))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.unknown
+        assert ws.write("a.scr", "as fine\n").verdict.unknown
+    assert len(met(argv, LINKS)) == 2
+    assert not met(argv, CANCEL)
+
+
+def saves_of(tmp_path: Path, argv: list[str], rounds: int) -> Generator[list[str], None, None]:
+    """What a server was told when three open files had changed on disk, in each round."""
+    paths = [tmp_path / f"{name}.scr" for name in "abc"]
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        for path in paths:
+            path.write_text("fine\n", encoding="utf-8")
+        assert all(one.verdict.clean for one in ws.check_all(paths).values())
+        before = 0
+        for number in range(rounds):
+            for path in paths:
+                path.write_text(f"ERROR {number}\n", encoding="utf-8")
+            assert all(one.verdict.dirty for one in ws.check_all(paths).values())
+            methods = [one["method"] for one in met(argv, CHANGE, SAVE)]
+            yield methods[before:]
+            before = len(methods)
+
+
+def test_of_files_that_changed_together_one_is_saved_if_that_is_enough(tmp_path, scripted, rules):
+    messages = DocumentMessages(saves_once=True)
+    rules(ProofRule(how="version", single=True), exceptions=Exceptions(messages=messages))
+    # The thread of the watcher may have heard of the first write before there was another one.
+    with closing(saves_of(tmp_path, scripted(Script()), 50)) as rounds:
+        told = next(one for one in rounds if one[:4] == [CHANGE, CHANGE, CHANGE, SAVE])
+    assert told.count(SAVE) == 1
+
+
+def test_otherwise_each_of_them_is_saved(tmp_path, scripted, rules):
+    rules(ProofRule(how="version", single=True))
+    for told in saves_of(tmp_path, scripted(Script()), 3):
+        assert told.count(SAVE) == 3
