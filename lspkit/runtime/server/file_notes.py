@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lspkit.protocol.watch_registrations import CREATED, separate_notes
+from lspkit.protocol.watch_registrations import CHANGED, CREATED, separate_notes
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.pending_request import PendingRequest
@@ -29,6 +29,9 @@ def send_file_notes(
     are files that it must be made to read again.
     """
     with channel.lock:
+        if definition.disk.skips_open:
+            opened = channel.opened()
+            changes = [one for one in changes if one["type"] != CHANGED or one["uri"] not in opened]
         if changes:
             # Some servers start work when they are told of files.
             channel.observations.told_of_files(time.monotonic())
