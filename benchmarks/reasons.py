@@ -47,13 +47,12 @@ REASONS: dict[str, str] = {
     "files edited at once: 20 files, clangd": (
         "lspkit waits until clangd says that it is done with each file, and for the answer to a "
         "request after that, since the first push may be from before a header was read again; the "
-        "bare loop stops at the first push. Each of the 20 saves makes clangd look at all open "
-        "files."
+        "bare loop stops at the first push."
     ),
     "files edited at once: 20 files, gopls": (
         "A push of gopls about a file may be from before it was told of another that changed with "
         "it. So each file but the last gets a second version when all were told. A bare loop that "
-        "sends these versions, too, takes 1.25 times as long as one that does not; the rest is the "
+        "sends these versions, too, takes 1.1 times as long as one that does not; the rest is the "
         "processor time of lspkit in the last column, beside a server that uses both cores."
     ),
     "files edited at once: 20 files, ty": (

@@ -201,9 +201,6 @@ class DiskReactions(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether it sorts the changes of one notification by type, and takes a file that was deleted
     #: and created for deleted. Then the two are sent in two notifications.
     sorts_changes: bool = False
-    #: Whether it is not notified of changed files that are open documents: it goes by their text,
-    #: and would only check once more.
-    skips_open: bool = False
     #: The folder of installed packages that it reads: `node_modules` or `site-packages`.
     packages: str = ""
     config: ConfigFiles | None = None
@@ -300,6 +297,9 @@ class Exceptions(msgspec.Struct, frozen=True, kw_only=True):
     #: Client capabilities under `experimental`.
     experimental: dict[str, Any] = {}
     messages: DocumentMessages = DocumentMessages()
+    #: Whether it is not notified of changed files that are open documents: it goes by their text,
+    #: and would only check once more.
+    skips_open: bool = False
     #: A request for a file's text as the server knows it. Used to wait until a server that reads
     #: files in the background has read a change.
     read_back: str = ""

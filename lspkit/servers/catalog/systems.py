@@ -66,9 +66,8 @@ SYSTEMS: tuple[Definition, ...] = (
             # A file for another system, with a build tag that is not set, or of no package.
             disclaimers=("No packages found for open file",),
         ),
-        # 20 of them in one notification take it as long as the changes of the 20 documents.
-        disk=parts.DiskReactions(skips_open=True),
-        exceptions=parts.Exceptions(compares_times=True),
+        # 20 files in one notification take it as long as the changes of the 20 documents.
+        exceptions=parts.Exceptions(compares_times=True, skips_open=True),
         install={"go": "golang.org/x/tools/gopls@latest", "brew": "gopls", "apt": "gopls"},
         quirks=(
             "Needs `go` on PATH.",

@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 
 import lspkit
+from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.uris import path_to_uri
-from lspkit.testing import Diagnostics, Log, Script
+from lspkit.servers.definition_parts import Exceptions
+from lspkit.testing import Diagnostics, Log, Script, watchers
+from tests.runtime.server_log import CHANGED, DELETED, heard, wait_until_heard, written_outside
 from tests.scripted import SOURCE, ask, config_for, workspace
 
 OPEN, CHANGE = "textDocument/didOpen", "textDocument/didChange"
@@ -129,6 +132,23 @@ def test_before_a_check_all_open_documents_are_brought_up_to_date(tmp_path, scri
         (tmp_path / "b.scr").write_text("new\n", encoding="utf-8")
         ws.check("a.scr")
         assert [one["text"] for one in changes(Log.of(argv))] == ["new"]
+
+
+def test_a_server_that_goes_by_the_text_is_told_of_closed_files_only(tmp_path, scripted, rules):
+    rules(ProofRule(how="pull"), exceptions=Exceptions(skips_open=True))
+    opened, closed = tmp_path / "a.scr", tmp_path / "closed.scr"
+    closed.write_text("fine\n", encoding="utf-8")
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), say=[watchers("**/*.scr")]))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        log = Log.of(argv)
+        for path in (opened, closed):
+            written_outside(path, "ERROR\n")
+        assert ws.check("a.scr").verdict.dirty
+        wait_until_heard(log, "closed.scr", CHANGED)
+        opened.unlink()
+        wait_until_heard(log, "a.scr", DELETED)
+        assert ("a.scr", CHANGED) not in heard(log)
 
 
 def test_a_text_is_for_one_call_and_then_the_disk_counts_again(tmp_path, scripted):
