@@ -263,7 +263,7 @@ class Forwards(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
-    """What `didChange` and `didSave` look like for a server that does not take the usual form."""
+    """What a server is told of documents that does not take the usual messages."""
 
     #: Additional params of every `didChange`.
     change_with: dict[str, Any] = {}
@@ -281,6 +281,9 @@ class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether `didSave` is about all documents, so that of several that changed on disk together
     #: only one gets it.
     saves_once: bool = False
+    #: Whether it is not notified of changed files that are open documents: it goes by their text,
+    #: and would only check once more.
+    skips_open: bool = False
 
 
 class Exceptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -297,9 +300,6 @@ class Exceptions(msgspec.Struct, frozen=True, kw_only=True):
     #: Client capabilities under `experimental`.
     experimental: dict[str, Any] = {}
     messages: DocumentMessages = DocumentMessages()
-    #: Whether it is not notified of changed files that are open documents: it goes by their text,
-    #: and would only check once more.
-    skips_open: bool = False
     #: A request for a file's text as the server knows it. Used to wait until a server that reads
     #: files in the background has read a change.
     read_back: str = ""

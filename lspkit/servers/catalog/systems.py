@@ -67,7 +67,9 @@ SYSTEMS: tuple[Definition, ...] = (
             disclaimers=("No packages found for open file",),
         ),
         # 20 files in one notification take it as long as the changes of the 20 documents.
-        exceptions=parts.Exceptions(compares_times=True, skips_open=True),
+        exceptions=parts.Exceptions(
+            compares_times=True, messages=parts.DocumentMessages(skips_open=True)
+        ),
         install={"go": "golang.org/x/tools/gopls@latest", "brew": "gopls", "apt": "gopls"},
         quirks=(
             "Needs `go` on PATH.",
