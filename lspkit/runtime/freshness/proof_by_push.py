@@ -138,11 +138,11 @@ def _do(
             # It cannot read the file, and its push may say why.
             if rule.how != "version" or said is None or not read_raw_items(said.items).items:
                 raise
-        now, tag = time.monotonic(), rule.ask
-        answer = freshness_events.RequestAnswered(
-            tag=tag, asked_seq=watch.seq, asked_at=asked, at=now
+        watch.answered.append(
+            freshness_events.RequestAnswered(
+                tag=rule.ask, asked_seq=watch.seq, asked_at=asked, at=time.monotonic()
+            )
         )
-        watch.answered.append(answer)
         return True
     if ask == "start":
         return server.record.start_work(rule)

@@ -322,8 +322,9 @@ class DocumentChannel:
 
     def save_held(self) -> None:
         """Send the `didSave` of documents that followed the disk, if it was held back."""
-        if self._held:
+        with self.lock:
             uri, self._held = self._held, ""
+        if uri:
             self.nudge(uri)
 
     def shows_disk(self, uri: str) -> bool:
