@@ -181,7 +181,7 @@ def _rest(case: Case, spoken: float) -> float | Wait:
     last = next((one for one in reversed(list(rests)) if one.uri == case.target.uri), None)
     if last is None or last.at < spoken:
         return case.wait()
-    latest = last.at + BEGINS_WITHIN
+    latest = max(last.since, spoken) + BEGINS_WITHIN
     return last.since if last.worked or case.now >= latest else case.wait(until=latest)
 
 

@@ -133,8 +133,7 @@ class Rested(FreshnessEvent, frozen=True):
     uri: str
     #: When it first said so after it had said otherwise.
     since: float
-    #: Whether it has said otherwise since it was told of the last text: a server that has several
-    #: threads may seem to be done before the one that matters has begun.
+    #: Whether it has said that it works on the last text (`finished_files.py`).
     worked: bool = True
 
 

@@ -36,7 +36,7 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: For `version`: notifications by which the server says that it is done with a file. A push
     #: counts only after one of them, since an earlier push may be about files as they were before.
     #: Until then the server is not made to check the file again. Another notification of the same
-    #: method says that it is not done, and has to come after each text (`Rested.worked`).
+    #: method says that it is not done, and has to come after each text (`finished_files.py`).
     rests_by: tuple[Signal, ...] = ()
     #: Seconds without another push after which a burst is over; None: as configured.
     debounce: float | None = None
@@ -64,7 +64,8 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: `rests_by`, when the server is done).
     ask: str = ""
     #: For `version`: whether that request is cancelled as soon as it is sent, if the server has
-    #: answered it about the file before. It is still answered in order, but nothing is computed.
+    #: answered it about the file before. Nothing is computed for it then; it is answered after
+    #: findings that are due, but perhaps before another check of the same text.
     withdraws: bool = False
     #: For `progress`: whether the task runs programs of the project, which may write files that the
     #: sources before this one read. If it has written some, these sources are asked again.

@@ -364,3 +364,7 @@ def test_a_server_that_never_began_is_done_only_after_a_while():
     assert decide(rule, push(11.0, 3), idle, now=latest) == Wait(20.0, "ordered")
     answer = answered(latest, asked=latest)
     assert decide(rule, push(11.0, 3), idle, answer, now=latest) == Proven("version", latest)
+    # What it says after the question does not make the wait longer.
+    still = rested(latest + 0.1, since=9.0, worked=False)
+    proven = Proven("version", latest)
+    assert decide(rule, push(11.0, 3), still, answer, now=latest + 0.1) == proven

@@ -23,10 +23,12 @@ from lspkit.protocol.wire.messages import REQUEST_CANCELLED
 from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.runtime.concurrency.waiter import Steps, uncancelled
 from lspkit.runtime.exchange.ask_server import (
+    GIVEN_UP,
     request_deadline,
     request_server,
     request_timeout,
     wait_for_answer,
+    wait_for_room,
 )
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import view_of
@@ -133,7 +135,8 @@ def _do(
     if ask == "ordered":
         asked = time.monotonic()
         try:
-            yield from _barrier(context, one, rule)
+            if not (yield from _barrier(context, one, rule)):
+                return True
         except RequestFailedError:
             # It cannot read the file, and its push may say why.
             if rule.how != "version" or said is None or not read_raw_items(said.items).items:
@@ -172,17 +175,22 @@ def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
     return view
 
 
-def _barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[None]:
+def _barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[bool]:
+    """Ask what the rule says; whether it was answered."""
     until = request_deadline(context, one.server, one.call)
     params, server = {"textDocument": {"uri": one.uri}}, one.server
     if not (rule.withdraws and server.record.has_answered(one.uri)):
         yield from request_server(context, server, rule.ask, params, until, one.call)
         server.record.note_answered(one.uri)
-        return
+        return True
+    yield from wait_for_room(context, server, rule.ask, until)
     pending = server.channel.ask(rule.ask, params, cancelled=True)
     answer = yield from wait_for_answer(context, server, pending, until)
-    if isinstance(answer, RequestFailedError) and answer.server_code != REQUEST_CANCELLED:
-        raise answer
+    if not isinstance(answer, RequestFailedError) or answer.server_code == REQUEST_CANCELLED:
+        return True
+    if answer.server_code in GIVEN_UP:
+        return False
+    raise answer
 
 
 def _result(

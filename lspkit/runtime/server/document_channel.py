@@ -80,8 +80,8 @@ class DocumentChannel:
         #: When it was last used, by the monotonic clock; and the calls that still use it.
         self.last_used = time.monotonic()
         self.users: set[CallContext] = set()
-        #: A document for which `save_held` sends `didSave`; empty if there is none.
-        self._held = ""
+        #: Documents of which `save_held` sends one `didSave`.
+        self._held: list[str] = []
         #: Texts to send when it is up, by URI.
         self.untold: Untold = []
         #: How many changes of files it was told of, as `file_notes.py` counts them.
@@ -184,7 +184,7 @@ class DocumentChannel:
             document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
             if holds_save and any(method == DID_SAVE for method, _ in notes):
                 notes = [one for one in notes if one[0] != DID_SAVE]
-                self._held = key.uri
+                self._held.append(key.uri)
         view = View(key.uri, document.text, document.version, encoding)
         pending = PendingRequest(question.method, Waiter(), view)
         if question.method:
@@ -197,7 +197,7 @@ class DocumentChannel:
         self.documents.commit(document)
         if notes:
             if any(method != DID_SAVE for method, _ in notes):
-                self.observations.told(key.uri)
+                self.observations.sent(key.uri, document.version)
             self.clock.wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
         pending.seq = self.clock.seq
         return pending
@@ -323,9 +323,8 @@ class DocumentChannel:
     def save_held(self) -> None:
         """Send the `didSave` of documents that followed the disk, if it was held back."""
         with self.lock:
-            uri, self._held = self._held, ""
-        if uri:
-            self.nudge(uri)
+            held, self._held = self._held, []
+        any(self.nudge(uri) for uri in reversed(held))  # the last one that is still open
 
     def shows_disk(self, uri: str) -> bool:
         """Whether a document is closed, or open with the text on disk."""
@@ -351,7 +350,7 @@ class DocumentChannel:
             return None
         self.post(notes)
         self.documents.commit(document)
-        self.observations.told(uri)
+        self.observations.sent(uri, document.version)
         self.clock.touched(uri)
         return View(uri, document.text, document.version, self.session.encoding)
 

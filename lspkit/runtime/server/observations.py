@@ -7,12 +7,12 @@ its own notifications that make its findings doubtful. Guarded by the server's l
 from __future__ import annotations
 
 import collections
+import time
 from collections.abc import Iterable
 from typing import Any
 
-from msgspec.structs import replace
-
 from lspkit.diagnostics import freshness_events
+from lspkit.diagnostics.finished_files import FinishedFiles
 from lspkit.diagnostics.progress_proof import at_work_since, may_start
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import DiagnosticsStore
@@ -49,7 +49,7 @@ class Observations:
         #: The log line by which it said that it does not check.
         self.admitted: Admission | None = None
         #: The files that it says it is done with.
-        self._rested: dict[str, freshness_events.Rested] = {}
+        self._finished = FinishedFiles()
         #: Files about which it has answered the request of a proof.
         self.answered: set[str] = set()
         #: Callers that wait for work: id, and the earliest start of that work.
@@ -104,18 +104,22 @@ class Observations:
 
     def rests(self, uri: str) -> bool:
         """Whether it says that it has finished a file, or never says so."""
-        return not self._rests_by or uri in self._rested
+        return not self._rests_by or self._finished.get(uri) is not None
 
     def rested(self, uris: Iterable[str]) -> dict[str, freshness_events.Rested]:
         """Those of these files that it has finished."""
-        found = (self._rested.get(uri) for uri in uris)
-        return {one.uri: one for one in found if one is not None and one.worked}
+        return self._finished.finished(uris) if self._rests_by else {}
 
-    def told(self, uri: str) -> None:
-        """It is told of another text, or another version, of a file."""
-        rested = self._rested.get(uri)
-        if rested is not None:
-            self._rested[uri] = replace(rested, worked=False)
+    def sent(self, uri: str, version: int) -> None:
+        """It is sent another text, or another version, of a file."""
+        if self._rests_by:
+            self._finished.sent(uri, version, time.monotonic())
+
+    def pushed(self, uri: str, version: int | None, items: bytes, now: float) -> None:
+        """It has published findings about a file."""
+        self.store.push(uri, version, items, now)
+        if self._rests_by:
+            self._finished.published(uri, version, now)
 
     def about(self, uri: str) -> list[freshness_events.FreshnessEvent]:
         """The events that decide about the freshness of one file."""
@@ -123,7 +127,7 @@ class Observations:
         said = self.store.last(uri)
         if said is not None:
             events.append(freshness_events.Pushed(uri=uri, version=said.version, at=said.at))
-        rested = self._rested.get(uri)
+        rested = self._finished.get(uri)
         return [*events, *([] if rested is None else [rested]), *self._work]
 
     def noticed(self, method: str, params: dict[str, Any], now: float) -> str:
@@ -134,12 +138,8 @@ class Observations:
         uri = ""
         if any(method == one.method for one in self._rests_by):
             uri = _uri_in(params)
-            before = self._rested.pop(uri, None)
-            if any(one.fits(method, params) for one in self._rests_by):
-                first = freshness_events.Rested(uri=uri, at=now, since=now)
-                self._rested[uri] = first if before is None else replace(before, at=now)
-                if len(self._rested) > MOST_REPORTED_FILES:
-                    del self._rested[next(iter(self._rested))]
+            is_done = any(one.fits(method, params) for one in self._rests_by)
+            (self._finished.rests if is_done else self._finished.works)(uri, now)
         for doubt in self._doubts:
             if doubt.fits(method, params):
                 self._doubt(_uri_in(params), _words_of(method, params))

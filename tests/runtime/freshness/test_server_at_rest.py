@@ -19,7 +19,7 @@ from tests.scripted import workspace
 STATUS = "scripted/status"
 LINKS = "textDocument/documentLink"
 CANCEL = "$/cancelRequest"
-CANCELLED = -32800
+CANCELLED, MODIFIED = -32800, -32801
 
 
 def state_of(path: Path, state: str) -> dict[str, Any]:
@@ -171,6 +171,18 @@ def test_a_question_that_was_answered_once_is_withdrawn_the_next_time(
     sent = met(argv, LINKS, CANCEL)
     assert [one["method"] for one in sent] == [LINKS, LINKS, CANCEL, LINKS, CANCEL]
     assert [one["params"]["id"] for one in sent[2::2]] == [one["id"] for one in sent[1::2]]
+
+
+def test_a_question_that_is_dropped_for_another_reason_is_asked_again(tmp_path, scripted, rules):
+    idle = (Signal(STATUS, {"state": "idle"}),)
+    rules(ProofRule(how="version", single=True, rests_by=idle, ask=LINKS, withdraws=True))
+    dropped = Fault(LINKS, "error", code=MODIFIED, message="content modified", nth=2)
+    script = Script(say=working(tmp_path / "a.scr"), answers={LINKS: []}, faults=[dropped])
+    argv = scripted(script)
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        assert ws.write("a.scr", "as fine\n").verdict.clean
+    assert len(met(argv, LINKS)) == 3
 
 
 def test_a_question_that_is_refused_is_not_withdrawn_the_next_time(tmp_path, scripted, rules):
