@@ -122,8 +122,10 @@ class Connection:
     def post(self, *frames: bytes) -> None:
         """Queue frames, or write small ones at once. The caller holds the lock."""
         is_idle = not (self._queue or self._writing or self._closing)
-        if is_idle and sum(map(len, frames)) <= ATOMIC:
-            self._write_here(frames[0] if len(frames) == 1 else b"".join(frames))
+        if is_idle and len(frames) == 1 and len(frames[0]) <= ATOMIC:
+            self._write_here(frames[0])
+        elif is_idle and sum(map(len, frames)) <= ATOMIC:
+            self._write_here(b"".join(frames))
         elif self.queued - self._written > PILED_UP:
             self._give_up()
         else:
