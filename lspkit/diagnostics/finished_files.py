@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lspkit.diagnostics.freshness_events import Rested
+from lspkit.diagnostics.store import StoredReport
 from lspkit.limits import MOST_REPORTED_FILES
 
 
@@ -23,17 +24,14 @@ class _FileState(msgspec.Struct):
     version: int = 0
     #: When it began to say that it works; None if it does not say so now.
     began: float | None = None
-    #: When it last published, and for which version.
-    pushed_at: float = 0.0
-    pushed: int = 0
     rested: Rested | None = None
 
-    def has_worked(self) -> bool:
-        """Whether what it says it is done with is the last text."""
+    def has_worked(self, said: StoredReport | None) -> bool:
+        """Whether what it says it is done with is the last text; `said` is its last push."""
         if self.began is None:
             return self.version == 0
-        meanwhile = self.pushed >= self.version and self.pushed_at >= self.began
-        return self.began >= self.sent_at or meanwhile
+        pushed = said is not None and said.at >= self.began and (said.version or 0) >= self.version
+        return self.began >= self.sent_at or pushed
 
 
 class FinishedFiles:
@@ -57,22 +55,17 @@ class FinishedFiles:
         if state.rested is not None:
             state.rested = msgspec.structs.replace(state.rested, worked=False)
 
-    def published(self, uri: str, version: int | None, now: float) -> None:
-        """It has published findings about a file."""
-        state = self._state(uri)
-        state.pushed_at, state.pushed = now, version or 0
-
     def works(self, uri: str, now: float) -> None:
         """It says that it works on a file."""
         state = self._state(uri)
         state.began = now if state.began is None else state.began
         state.rested = None
 
-    def rests(self, uri: str, now: float) -> None:
-        """It says that it is done with a file."""
+    def rests(self, uri: str, now: float, said: StoredReport | None) -> None:
+        """It says that it is done with a file; `said` is its last push about it."""
         state = self._state(uri)
         if state.rested is None:
-            state.rested = Rested(uri=uri, at=now, since=now, worked=state.has_worked())
+            state.rested = Rested(uri=uri, at=now, since=now, worked=state.has_worked(said))
             state.began = None
         else:
             state.rested = msgspec.structs.replace(state.rested, at=now)

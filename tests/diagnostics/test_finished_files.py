@@ -6,20 +6,23 @@ import pytest
 
 from lspkit.diagnostics import finished_files
 from lspkit.diagnostics.finished_files import FinishedFiles
+from lspkit.diagnostics.store import StoredReport
 
 A, B = "file:///a", "file:///b"
 
 
 def working(*steps: tuple[str, float]) -> FinishedFiles:
     """A server that was sent version 3 of a file at 10, after steps before and before others."""
-    files = FinishedFiles()
+    files, said = FinishedFiles(), None
     for what, at in sorted([("send", 10.0), *steps], key=lambda one: one[1]):
         if what == "send":
             files.sent(A, 3, at)
-        elif what.startswith("push"):
-            files.published(A, int(what[-1]), at)
+        elif what == "works":
+            files.works(A, at)
+        elif what == "rests":
+            files.rests(A, at, said)
         else:
-            getattr(files, what)(A, at)
+            said = StoredReport(A, int(what.removeprefix("push")), b"[]", at, epoch=1)
     return files
 
 
@@ -68,14 +71,14 @@ def test_it_is_about_the_text_if_it_begins_once_more():
 
 def test_a_file_that_it_was_never_sent_needs_no_work():
     files = FinishedFiles()
-    files.rests(B, 1.0)
+    files.rests(B, 1.0, None)
     assert list(files.finished([A, B])) == [B]
 
 
 def test_only_finished_files_are_finished():
     files = working(("works", 11.0), ("rests", 12.0))
     files.sent(B, 1, 12.0)
-    files.rests(B, 13.0)
+    files.rests(B, 13.0, None)
     assert list(files.finished([A, B])) == [A]
 
 
@@ -83,5 +86,5 @@ def test_not_more_files_than_that_are_remembered(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(finished_files, "MOST_REPORTED_FILES", 3)
     files = FinishedFiles()
     for number in range(5):
-        files.rests(f"file:///{number}", float(number))
+        files.rests(f"file:///{number}", float(number), None)
     assert [number for number in range(5) if files.get(f"file:///{number}")] == [2, 3, 4]

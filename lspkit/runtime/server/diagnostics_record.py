@@ -73,7 +73,7 @@ class DiagnosticsRecord:
         items, dropped = bounded_report(items)
         with self._channel.lock:
             self._channel.session.dropped["findings"] += dropped
-            self._channel.observations.pushed(uri, version, items, time.monotonic())
+            self._channel.observations.store.push(uri, version, items, time.monotonic())
         log_findings(self._choice.id, uri, (items,), "pushed")
         self._on_change(uri)
 

@@ -197,7 +197,7 @@ class DocumentChannel:
         self.documents.commit(document)
         if notes:
             if any(method != DID_SAVE for method, _ in notes):
-                self.observations.sent(key.uri, document.version)
+                self.observations.sent(key.uri, document.version, time.monotonic())
             self.clock.wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
         pending.seq = self.clock.seq
         return pending
@@ -350,7 +350,7 @@ class DocumentChannel:
             return None
         self.post(notes)
         self.documents.commit(document)
-        self.observations.sent(uri, document.version)
+        self.observations.sent(uri, document.version, time.monotonic())
         self.clock.touched(uri)
         return View(uri, document.text, document.version, self.session.encoding)
 

@@ -7,7 +7,6 @@ its own notifications that make its findings doubtful. Guarded by the server's l
 from __future__ import annotations
 
 import collections
-import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -110,16 +109,10 @@ class Observations:
         """Those of these files that it has finished."""
         return self._finished.finished(uris) if self._rests_by else {}
 
-    def sent(self, uri: str, version: int) -> None:
+    def sent(self, uri: str, version: int, now: float) -> None:
         """It is sent another text, or another version, of a file."""
         if self._rests_by:
-            self._finished.sent(uri, version, time.monotonic())
-
-    def pushed(self, uri: str, version: int | None, items: bytes, now: float) -> None:
-        """It has published findings about a file."""
-        self.store.push(uri, version, items, now)
-        if self._rests_by:
-            self._finished.published(uri, version, now)
+            self._finished.sent(uri, version, now)
 
     def about(self, uri: str) -> list[freshness_events.FreshnessEvent]:
         """The events that decide about the freshness of one file."""
@@ -138,8 +131,10 @@ class Observations:
         uri = ""
         if any(method == one.method for one in self._rests_by):
             uri = _uri_in(params)
-            is_done = any(one.fits(method, params) for one in self._rests_by)
-            (self._finished.rests if is_done else self._finished.works)(uri, now)
+            if any(one.fits(method, params) for one in self._rests_by):
+                self._finished.rests(uri, now, self.store.last(uri))
+            else:
+                self._finished.works(uri, now)
         for doubt in self._doubts:
             if doubt.fits(method, params):
                 self._doubt(_uri_in(params), _words_of(method, params))

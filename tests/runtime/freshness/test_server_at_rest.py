@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lspkit.diagnostics import freshness_decision
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
 from lspkit.servers.definition_parts import DocumentMessages, Exceptions
@@ -37,11 +38,9 @@ def test_a_push_counts_once_the_server_says_that_it_is_done_with_the_file(
 ):
     """The first one may be from before something else was read."""
     rules(ProofRule(how="version", single=True, rests_by=(Signal(STATUS, {"state": "idle"}),)))
-    uri = (tmp_path / "a.scr").as_uri()
-    second = published(tmp_path / "a.scr", finding("second"), version=1)
-    busy, idle = (
-        {"method": STATUS, "params": {"uri": uri, "state": state}} for state in ("busy", "idle")
-    )
+    path = tmp_path / "a.scr"
+    second = published(path, finding("second"), version=1)
+    busy, idle = state_of(path, "busy"), state_of(path, "idle")
     say = [
         Say("textDocument/didOpen", notification=busy),
         Say("textDocument/didOpen", notification=second, seconds=0.5),
@@ -61,10 +60,7 @@ def test_a_server_that_says_too_early_that_it_is_done_is_asked_something(
     states = tuple(Signal(STATUS, {"state": state}) for state in ("idle", "waiting"))
     rules(ProofRule(how="version", single=True, rests_by=states, ask=ask))
     path = tmp_path / "a.scr"
-    waiting, idle = (
-        {"method": STATUS, "params": {"uri": path.as_uri(), "state": state}}
-        for state in ("waiting", "idle")
-    )
+    waiting, idle = state_of(path, "waiting"), state_of(path, "idle")
     second = published(path, finding("second"), version=2)
     say = [
         Say("textDocument/didOpen", notification=idle, seconds=0.05),
@@ -80,29 +76,25 @@ def test_a_server_that_says_too_early_that_it_is_done_is_asked_something(
 
 @pytest.mark.parametrize("early", ["idle", "waiting"])
 def test_a_server_that_seems_to_be_done_before_it_begins_is_waited_for(
-    tmp_path, scripted, rules, early
+    tmp_path, scripted, rules, monkeypatch, early
 ):
     """clangd has one thread for the text and one for what it includes, which may begin later."""
+    monkeypatch.setattr(freshness_decision, "BEGINS_WITHIN", 30.0)  # however busy the machine is
     states = tuple(Signal(STATUS, {"state": state}) for state in ("idle", "waiting"))
     rules(ProofRule(how="version", single=True, rests_by=states, ask=LINKS))
     path = tmp_path / "a.scr"
 
     def says(state: str, seconds: float) -> Say:
-        params = {"uri": path.as_uri(), "state": state}
-        return Say(
-            "textDocument/didChange",
-            notification={"method": STATUS, "params": params},
-            seconds=seconds,
-        )
+        return Say(CHANGE, notification=state_of(path, state), seconds=seconds)
 
-    opened = {"method": STATUS, "params": {"uri": path.as_uri(), "state": "idle"}}
     second = published(path, finding("second"), version=2)
     say = [
-        Say("textDocument/didOpen", notification=opened, seconds=0.05),
+        Say("textDocument/didOpen", notification=state_of(path, "busy")),
+        Say("textDocument/didOpen", notification=state_of(path, "idle"), seconds=0.05),
         says(early, 0.05),  # after the push about the text with the old includes
         says("busy", 0.25),
         says("idle", 0.5),
-        Say("textDocument/didChange", notification=second, seconds=0.55),
+        Say(CHANGE, notification=second, seconds=0.55),
         says("idle", 0.6),
     ]
     late = Fault(LINKS, "delay", seconds=0.15, nth=2)
