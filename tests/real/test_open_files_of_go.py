@@ -1,0 +1,46 @@
+"""gopls is not notified of files that are open documents: their text has to be enough."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import lspkit
+from tests import real_servers
+from tests.real.running import workspace_with
+
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
+MODULE = "module example.com/{}\n\ngo 1.15\n"
+MAIN = 'package main\n\nimport "example.com/one/lib"\n\nfunc main() { _ = lib.Value() }\n'
+ONE = "package lib\n\nfunc Value() int { return 1 }\n"
+TWO = "package lib\n\nfunc Value() (int, int) { return 1, 2 }\n"
+IMPORTS = 'package lib\n\nimport "fmt"\n\nfunc Value() int { fmt.Println(); return 1 }\n'
+
+
+def project(folder: Path) -> lspkit.Workspace:
+    real_servers.require("gopls")
+    (folder / "lib").mkdir(parents=True)
+    (folder / "go.mod").write_text(MODULE.format("one"), encoding="utf-8")
+    (folder / "main.go").write_text(MAIN, encoding="utf-8")
+    (folder / "lib" / "lib.go").write_text(ONE, encoding="utf-8")
+    return workspace_with(folder, {"gopls": real_servers.command("gopls")})
+
+
+def test_another_name_of_the_module_is_seen_in_its_open_file(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    with project(folder) as ws:
+        for name, verdict in (("one", "clean"), ("two", "dirty"), ("one", "clean")):
+            (folder / "go.mod").write_text(MODULE.format(name), encoding="utf-8")
+            assert ws.check("go.mod", timeout=60).verdict.clean
+            assert ws.check("main.go", timeout=60).verdict.value == verdict
+
+
+def test_another_text_of_an_open_file_is_seen_in_what_uses_it(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    with project(folder) as ws:
+        assert ws.check("lib/lib.go", timeout=60).verdict.clean
+        for text, verdict in ((ONE, "clean"), (TWO, "dirty"), (IMPORTS, "clean")):
+            (folder / "lib" / "lib.go").write_text(text, encoding="utf-8")
+            assert ws.check("main.go", timeout=60).verdict.value == verdict
