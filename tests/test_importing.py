@@ -36,6 +36,20 @@ UNWANTED = [
     "threading",
 ]
 
+#: What a client of the service does not need.
+ONLY_WITH_SERVERS = [
+    "lspkit.operations.apply_changes",
+    "lspkit.operations.checks.check",
+    "lspkit.operations.renaming.rename",
+    "lspkit.protocol.open_documents",
+    "lspkit.runtime.engine",
+    "lspkit.runtime.process.launch",
+    "lspkit.servers.selection.choose",
+    "shutil",
+    "subprocess",
+    "tempfile",
+]
+
 
 def _run(*arguments: str) -> str:
     command = [sys.executable, *arguments]
@@ -57,7 +71,7 @@ def test_importing_brings_no_runtime():
     assert {"workspace", "runtime", "servers", "operations", "config"}.isdisjoint(loaded)
 
 
-@pytest.mark.parametrize("package", ["lspkit", "lspkit.agent"])
+@pytest.mark.parametrize("package", ["lspkit", "lspkit.agent", "lspkit.operations"])
 def test_every_public_name_is_there(package):
     program = f"""if True:
         import {package} as package
@@ -66,6 +80,25 @@ def test_every_public_name_is_there(package):
         print(all(there), set(package.__all__) <= set(listed), len(there) > 10)
     """
     assert _run("-c", program).split() == ["True"] * 3
+
+
+def test_a_request_brings_its_operation_and_no_others():
+    program = """if True:
+        import lspkit.operations as ops
+        from lspkit.operations.request import OPERATIONS
+        print(len(OPERATIONS))
+        names = [name for name in ops.__all__ if name.endswith("Request") and name != "Request"]
+        print(*(name for name in names if getattr(ops, name) not in OPERATIONS))
+        print({getattr(ops, name) for name in names} == set(ops.all_operations()))
+    """
+    assert _run("-c", program).split("\n") == ["0", "", "True", ""]
+
+
+def test_a_command_that_asks_the_service_brings_nothing_that_only_servers_need():
+    program = "import sys, lspkit.cli.query.query_command; print(*sys.modules)"
+    loaded = set(_run("-c", program).split())
+    assert "lspkit.service.remote_engine" in loaded
+    assert [name for name in ONLY_WITH_SERVERS if name in loaded] == []
 
 
 def test_subpackages_can_be_used_as_attributes():

@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = argparse.Namespace(debug=False, command=None, began=began)
     try:
         try:
-            return _run(build_parser(), given, arguments)
+            return _run(build_parser(*given[:1]), given, arguments)
         finally:
             flush_output()
             if argv is None:
@@ -71,16 +71,21 @@ def _run(
     return status
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser(only: str = "") -> argparse.ArgumentParser:
+    """The parser of all commands; if one of them is named, of it alone, which takes less time."""
     parser: argparse.ArgumentParser = CommandParser(
         prog="lspkit", description="Code intelligence from real language servers."
     )
     parser.add_argument("--version", action="version", version=f"lspkit {VERSION}")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
-    _add_config(commands)
-    trust.add_parser(commands)
-    add_commands(commands)
+    if only in ("", "config"):
+        _add_config(commands)
+    if only in ("", "trust"):
+        trust.add_parser(commands)
+    add_commands(commands, only)
+    if not commands.choices:
+        return build_parser()
     for command in commands.choices.values():
         # Also after the command, where users add it after a failure.
         command.add_argument(

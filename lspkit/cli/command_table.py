@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import importlib
 import os
 from typing import NamedTuple
 
@@ -28,6 +27,7 @@ from lspkit.cli.shared_arguments import (
     Argument,
     argument,
 )
+from lspkit.late_imports import import_without_collection
 
 
 class Command(NamedTuple):
@@ -376,9 +376,11 @@ def uses_service(arguments: argparse.Namespace) -> bool:
     return not arguments.no_service and not os.environ.get(NO_SERVICE_VARIABLE)
 
 
-def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add all commands of the table to the parser."""
-    for command in COMMANDS:
+def add_commands(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], only: str = ""
+) -> None:
+    """Add the commands of the table to the parser; if a name is given, only that one."""
+    for command in [one for one in COMMANDS if only in ("", one.name)]:
         status = f" {QUERY_STATUS}" if command.module == QUERY else ""
         about = command.description or f"{command.help[0].upper()}{command.help[1:]}."
         parser = commands.add_parser(
@@ -394,5 +396,5 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run_command(command: Command, arguments: argparse.Namespace) -> int:
     """Import the module of a command, and run it."""
     arguments.command = command.name
-    status: int = importlib.import_module(command.module).run(arguments)
+    status: int = import_without_collection(command.module).run(arguments)
     return status

@@ -9,7 +9,7 @@ from lspkit.cli.check.time_limit import alarm_suspended
 from lspkit.cli.output import print_message, print_warnings
 from lspkit.cli.trust_command import offer_trust
 from lspkit.errors import RequestTimeoutError, ServerUnavailableError
-from lspkit.operations import TrustNoticeRequest
+from lspkit.operations.workspace_state import TrustNoticeRequest
 from lspkit.service import connect
 from lspkit.service.client import READY_TIMEOUT
 from lspkit.workspace import Workspace

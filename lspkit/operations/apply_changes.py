@@ -12,11 +12,12 @@ import msgspec
 
 from lspkit import errors
 from lspkit.diagnostics.compare import Before, changed_words, drop_reworded
+from lspkit.diagnostics.edit_report import EditReport
 from lspkit.diagnostics.report import OtherFiles, Report, unchecked_report
 from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, WorkspaceEdit, combine_edits
 from lspkit.operations import effect_results, effects
 from lspkit.operations.checks import check as checks
-from lspkit.operations.checks.check_edit import CheckEditRequest, EditReport, check_after
+from lspkit.operations.checks.check_edit import CheckEditRequest, check_after
 from lspkit.operations.checks.dependent_files import (
     EditedFile,
     EditSearch,
@@ -34,6 +35,8 @@ from lspkit.types import Diagnostic
 class WriteRequest(Request[Report], frozen=True, kw_only=True):
     """Write a text to a file."""
 
+    only_once = True
+
     path: str
     text: str
     #: `project` adds the files that depend on it.
@@ -43,6 +46,8 @@ class WriteRequest(Request[Report], frozen=True, kw_only=True):
 class DeleteRequest(Request[EditReport | None], frozen=True, kw_only=True):
     """Delete a file."""
 
+    only_once = True
+
     path: str
     #: Whether to check the files that depend on it.
     check: bool = False
@@ -50,6 +55,8 @@ class DeleteRequest(Request[EditReport | None], frozen=True, kw_only=True):
 
 class MoveRequest(Request[EditReport | None], frozen=True, kw_only=True):
     """Move a file."""
+
+    only_once = True
 
     path: str
     new_path: str
@@ -59,6 +66,8 @@ class MoveRequest(Request[EditReport | None], frozen=True, kw_only=True):
 
 class ApplyRequest(Request[AppliedEdit], frozen=True, kw_only=True):
     """Apply an edit that a server proposed."""
+
+    only_once = True
 
     edit: WorkspaceEdit | None = None
     #: Instead of an edit: an action, whose edit may have to be resolved first.
@@ -72,6 +81,8 @@ class ApplyRequest(Request[AppliedEdit], frozen=True, kw_only=True):
 class UndoRequest(Request[EditReport | None], frozen=True, kw_only=True):
     """Undo an edit."""
 
+    only_once = True
+
     applied: AppliedEdit
     #: Whether to check the files, and those that depend on them.
     check: bool = False
@@ -79,6 +90,8 @@ class UndoRequest(Request[EditReport | None], frozen=True, kw_only=True):
 
 class ShowTextsRequest(Request[int], frozen=True, kw_only=True):
     """Show the servers these texts instead of the files."""
+
+    only_once = True
 
     texts: dict[str, str]
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from lspkit.diagnostics.compare import Before
-from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.servers.status import ServerState
 from lspkit.types import Caveat, Interpreter
+
+if TYPE_CHECKING:
+    from lspkit.diagnostics.compare import Before
+    from lspkit.protocol.open_documents import View
 
 
 class Reply(msgspec.Struct, frozen=True):

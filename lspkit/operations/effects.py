@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
-from lspkit.diagnostics.compare import Before
 from lspkit.edit_types import AppliedEdit, WorkspaceEdit
 from lspkit.errors import LspkitError
 from lspkit.operations.effect_results import Reply
 from lspkit.protocol.text import Encoding, Text
+
+if TYPE_CHECKING:
+    from lspkit.diagnostics.compare import Before
 
 #: Makes the params of a request from the document's URI, its text and the server's encoding. Pure;
 #: raises a `PositionError` for a position that the text does not have.

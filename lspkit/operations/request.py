@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Generator
 from types import NoneType, UnionType
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 import msgspec
 
@@ -57,6 +57,9 @@ def check_text(name: str, value: object) -> None:
 
 class Request(msgspec.Struct, Generic[T_co], frozen=True, kw_only=True):
     """Base of all requests, with the type of the result. Plain values: it can be sent as JSON."""
+
+    #: Whether it is not sent again to a new service: it may have been carried out.
+    only_once: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name, kind, may_be_none in _plain_fields(type(self)):
@@ -114,8 +117,8 @@ Steps = Generator[Effect, Any, Any]
 R = TypeVar("R", bound=Request[Any])
 
 
-class Operation(msgspec.Struct, frozen=True):
-    """One row of the table `OPERATIONS`."""
+class Operation(msgspec.Struct, frozen=True, eq=False):
+    """One row of the table `OPERATIONS`, equal only to itself."""
 
     name: str
     request: type[Request[Any]]
@@ -124,7 +127,8 @@ class Operation(msgspec.Struct, frozen=True):
     steps: Callable[[Any], Steps]
 
 
-#: All operations, by the type of the request.
+#: The operations of the modules that are imported, by the type of the request. `all_operations`
+#: imports the others.
 OPERATIONS: dict[type[Request[Any]], Operation] = {}
 
 

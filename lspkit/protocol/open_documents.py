@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from lspkit.protocol.capabilities import Capabilities, DocumentKey
-from lspkit.protocol.text import Encoding, Text, smallest_change
+from lspkit.protocol.text import Encoding, Text, Unsaved, smallest_change
 
 #: A notification to send: method and params.
 Note = tuple[str, dict[str, Any]]
@@ -36,12 +36,6 @@ class SyncOptions(msgspec.Struct, frozen=True):
     change: int
     save: bool
     save_with_text: bool
-
-
-class Unsaved(msgspec.Struct, frozen=True):
-    """The stamp of a text that replaces a file's content and is not on disk."""
-
-    number: int
 
 
 class Document(msgspec.Struct):

@@ -205,6 +205,12 @@ def _longest(part: str, units: int, encoding: Encoding) -> int:
     return low + max(fitting - 1, 0)
 
 
+class Unsaved(msgspec.Struct, frozen=True):
+    """The stamp of a text that replaces a file's content and is not on disk."""
+
+    number: int
+
+
 class Change(msgspec.Struct, frozen=True):
     """One edit of a text."""
 

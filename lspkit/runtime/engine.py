@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lspkit.config.load import Loaded
 from lspkit.config.model import Config
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
-from lspkit.operations import OPERATIONS, Request
 from lspkit.operations.effects import (
     Apply,
     Ask,
@@ -46,6 +45,7 @@ from lspkit.operations.effects import (
     TakeWarnings,
     Undo,
 )
+from lspkit.operations.request import OPERATIONS, Request
 from lspkit.operations.workspace_state import Settings
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import block

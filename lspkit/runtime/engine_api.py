@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
-from lspkit.operations import Request
+from lspkit.operations.request import Request
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.servers.workspace_event import WorkspaceEvent

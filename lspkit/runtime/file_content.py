@@ -17,8 +17,7 @@ import msgspec
 from lspkit.edits.descriptor import open_descriptor, open_fd
 from lspkit.edits.text_edits import decode
 from lspkit.errors import PathError
-from lspkit.protocol.open_documents import Unsaved
-from lspkit.protocol.text import Text
+from lspkit.protocol.text import Text, Unsaved
 
 #: Size, mtime, ctime, inode, device of a file. A sixth number marks a file that was too young when
 #: it was read: the time of the read by the monotonic clock (0 if it was written meanwhile).

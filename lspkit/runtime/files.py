@@ -24,8 +24,7 @@ from typing import TypeGuard
 import msgspec
 
 from lspkit.errors import PathError
-from lspkit.protocol.open_documents import Unsaved
-from lspkit.protocol.text import Text
+from lspkit.protocol.text import Text, Unsaved
 from lspkit.protocol.uris import normalize_uri, path_to_uri, uri_to_path
 from lspkit.runtime.file_content import (
     Content,

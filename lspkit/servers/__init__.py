@@ -2,9 +2,3 @@
 
 Everything here makes decisions; nothing starts a process.
 """
-
-from lspkit.servers.definition import Definition
-from lspkit.servers.selection.choose import Choice, choose
-from lspkit.servers.selection.roots import root_of
-
-__all__ = ["Choice", "Definition", "choose", "root_of"]

@@ -3,13 +3,13 @@
 Some servers know a project only from a file that another program keeps up to date. The
 configuration names such programs under `watch`; without it, the initialization options of a server
 may still imply one. Programs are looked up here, and run by `runtime/process/sidecar.py`.
-`SidecarStatus` is the state of one.
+`SidecarStatus` (`sidecar_status.py`) is the state of one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeGuard
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -18,13 +18,9 @@ from lspkit.servers.definition import Definition
 from lspkit.servers.restriction.trust_profile import program_folders
 from lspkit.servers.selection.choose import Choice
 from lspkit.servers.selection.program_lookup import find_program
-from lspkit.types import Value
 from lspkit.visible_text import one_line
 
 Command = tuple[str, ...]
-
-#: `waiting`: it has ended, and will be restarted. `failed`: it has ended for good.
-SidecarState = Literal["starting", "running", "waiting", "failed", "stopped"]
 
 
 class Commands(msgspec.Struct, frozen=True):
@@ -34,30 +30,6 @@ class Commands(msgspec.Struct, frozen=True):
     commands: tuple[Command, ...] = ()
     #: For status: a sentence for each program that cannot or may not run.
     warnings: tuple[str, ...] = ()
-
-
-class SidecarStatus(Value, frozen=True):
-    """One program that runs beside a server."""
-
-    #: Program and arguments.
-    command: Command
-    state: SidecarState
-    pid: int | None = None
-    #: How often it was restarted.
-    restarts: int = 0
-    #: Seconds until it is restarted.
-    retry_in: float | None = None
-    #: Why it last ended; empty if it never has.
-    error: str = ""
-    #: Its last output on standard error.
-    stderr: str = ""
-
-    def __str__(self) -> str:
-        pid = f", pid {self.pid}" if self.pid else ""
-        again = f", next try in {self.retry_in:.0f} s" if self.retry_in is not None else ""
-        in_trouble = self.error and self.state in ("waiting", "failed")
-        error = f": {one_line(self.error)}" if in_trouble else ""
-        return f"{one_line(' '.join(self.command))}: {self.state}{pid}{again}{error}"
 
 
 def beside(choice: Choice, folders: list[str]) -> Commands:

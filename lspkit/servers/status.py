@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lspkit.config.model import DISABLED
-from lspkit.servers.sidecar_commands import SidecarStatus
+from lspkit.servers.sidecar_status import SidecarStatus
 from lspkit.types import Interpreter, Value
 from lspkit.visible_text import count, fold_lines, one_line
 

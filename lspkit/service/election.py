@@ -7,14 +7,17 @@ import fnmatch
 import os
 import socket
 import struct
-import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from lspkit.errors import ConfigError, ServerUnavailableError
 from lspkit.late_imports import safe_imports
 from lspkit.service.runtime_folder import Bootstrap, Place, write_bootstrap
+
+if TYPE_CHECKING:
+    import subprocess
 
 #: Variables of the client that the service gets; other variables never reach a server.
 PASSED_ON = (
@@ -115,6 +118,9 @@ def _start(
     place: Place, bootstrap: Bootstrap, environ: Mapping[str, str], deadline: float
 ) -> socket.socket:
     """Start the service, and connect to it. Called with the lock."""
+    with safe_imports():
+        import subprocess  # here: mostly the service runs already
+
     text = write_bootstrap(bootstrap)
     if len(text) > LARGEST_BOOTSTRAP:
         raise ConfigError(f"the configuration has more than {LARGEST_BOOTSTRAP} bytes as JSON")

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from lspkit.operations import Request
+from lspkit.operations.request import Request
 from lspkit.protocol.wire import messages
 from lspkit.runtime.concurrency.call import AnswerLog, CancelToken
 from lspkit.runtime.engine import LocalEngine

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lspkit.errors import CancelledError, RequestTimeoutError, ServerUnavailableError
 from lspkit.late_imports import safe_imports
-from lspkit.operations import (
-    ApplyRequest,
-    DeleteRequest,
-    MoveRequest,
-    Request,
-    ShowTextsRequest,
-    UndoRequest,
-    WriteRequest,
-)
+from lspkit.operations.request import OPERATIONS, Request
 from lspkit.runtime.concurrency.call import EVENT_LOOK, CallContext, CancelLike, CancelToken
 from lspkit.runtime.concurrency.drive import block
 from lspkit.runtime.concurrency.event_stream import EventStream
@@ -26,22 +18,12 @@ from lspkit.runtime.engine_api import Limits
 from lspkit.runtime.process import exit_hooks
 from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.service.client import GRACE, Client, PendingCall
-from lspkit.service.wire_values import NAMES, decode_result, encode_call
+from lspkit.service.wire_values import decode_result, encode_call
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 T = TypeVar("T")
-
-#: Requests that are not sent again to a new service: they may have been carried out.
-ONCE = (
-    ApplyRequest,
-    DeleteRequest,
-    MoveRequest,
-    ShowTextsRequest,
-    UndoRequest,
-    WriteRequest,
-)
 
 
 class RemoteEngine:
@@ -82,7 +64,7 @@ class RemoteEngine:
     def _may_ask_again(self, request: Request[Any]) -> bool:
         """Whether a request that failed is sent to a new service."""
         # The service may have ended just now. A server that is missing raises the same error.
-        return self._restart and not self.client.is_alive() and not isinstance(request, ONCE)
+        return self._restart and not self.client.is_alive() and not request.only_once
 
     def _ask(self, request: Request[T], limits: Limits, deadline: float) -> T:
         """Carry out a request that nothing cancels, in the caller's thread."""
@@ -172,7 +154,7 @@ def _silent_error() -> RequestTimeoutError:
 def _value_of(pending: PendingCall, request: Request[T], limits: Limits) -> T:
     """The result of a call that is complete."""
     value: T
-    value, answered, failed = decode_result(NAMES[type(request)], pending.result())
+    value, answered, failed = decode_result(OPERATIONS[type(request)], pending.result())
     if limits.answer_log is not None:
         limits.answer_log.answered.update(answered)
         limits.answer_log.failed += failed

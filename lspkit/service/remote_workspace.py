@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from lspkit.config.load import load
 from lspkit.errors import ServerUnavailableError
-from lspkit.operations import TrustNoticeRequest
+from lspkit.operations.workspace_state import TrustNoticeRequest
 from lspkit.runtime.engine_api import Limits
 from lspkit.service.client import READY_TIMEOUT, Client
 from lspkit.service.remote_engine import RemoteEngine

@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -165,8 +164,11 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
         usual = f"/run/user/{os.getuid()}"
         if os.path.isdir(usual):
             yield os.path.join(usual, "lspkit")
-    yield os.path.join(os.path.realpath(tempfile.gettempdir()), f"lspkit-{os.getuid()}")
-    yield f"/tmp/lspkit-{os.getuid()}"
+    # As `tempfile` does it, which takes 5 ms to import.
+    given = [environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
+    for base in dict.fromkeys([*given, "/tmp"]):
+        if os.path.isabs(base):
+            yield os.path.join(os.path.realpath(base), f"lspkit-{os.getuid()}")
 
 
 def _unusable(folder: str, *, create: bool) -> str:

@@ -21,8 +21,8 @@ import msgspec
 
 from lspkit.answer import Answer
 from lspkit.errors import LspkitError, ProtocolError, error_from_dict
-from lspkit.operations import OPERATIONS, Request
-from lspkit.operations.request import Operation
+from lspkit.operations import all_operations
+from lspkit.operations.request import OPERATIONS, Operation, Request
 from lspkit.types import Caveat
 
 log = logging.getLogger("lspkit.service")
@@ -111,8 +111,8 @@ def _reads_result(of: Operation) -> Callable[[bytes], Any]:
     return msgspec.json.Decoder(whole, dec_hook=_decode_other).decode
 
 
-class _Decoders(dict[str, Callable[[bytes], Any]]):
-    """Decoders by name of the operation. Each is built when it is first used.
+class _Decoders(dict[Operation, Callable[[bytes], Any]]):
+    """Decoders by operation. Each is built when it is first used.
 
     A command uses one or two of them, and building all takes 25 ms.
     """
@@ -121,12 +121,12 @@ class _Decoders(dict[str, Callable[[bytes], Any]]):
         super().__init__()
         self._build = build
 
-    def __missing__(self, name: str) -> Callable[[bytes], Any]:
+    def __missing__(self, of: Operation) -> Callable[[bytes], Any]:
         # msgspec must not collect the information about a type in several threads at once.
         with _building:
-            if name not in self:
-                self[name] = self._build(_OPERATIONS[name])
-            return self[name]
+            if of not in self:
+                self[of] = self._build(of)
+            return self[of]
 
 
 _building = threading.Lock()
@@ -140,19 +140,21 @@ def _drop_after_fork() -> None:
 
 os.register_at_fork(after_in_child=_drop_after_fork)
 
-_OPERATIONS = {one.name: one for one in OPERATIONS.values()}
 _request_decoders = _Decoders(_reads_request)
 _result_decoders = _Decoders(_reads_result)
 
 
 def prepare_for_requests() -> None:
     """Build the decoders of all requests, so that no client waits for that."""
-    for name in _OPERATIONS:
-        _request_decoders[name]  # built by this access
+    for one in _by_name().values():
+        _request_decoders[one]  # built by this access
 
 
-#: The names, by the type of the request.
-NAMES = {one.request: one.name for one in OPERATIONS.values()}
+@functools.cache
+def _by_name() -> dict[str, Operation]:
+    """All operations. A client does not need them: it has the request."""
+    return {one.name: one for one in all_operations().values()}
+
 
 _encoder = msgspec.json.Encoder(enc_hook=_encode_other)
 _params = msgspec.json.Decoder(CallParams)
@@ -183,7 +185,7 @@ def encode_call(
     """The parameters that carry a request. `timeout` is the time that is left."""
     # JSON has no infinity.
     left = None if timeout is None or timeout == float("inf") else max(0.0, timeout)
-    name = NAMES[type(request)]
+    name = OPERATIONS[type(request)].name
     try:
         plain = _OutgoingCall(name, request, left, cancelled=cancelled)
         return msgspec.Raw(_encoder.encode(plain))
@@ -198,12 +200,13 @@ def decode_call(raw: bytes) -> tuple[Request[Any], float | None, bool]:
     Raises `msgspec.ValidationError` or `LspkitError` for values that no request can have.
     """
     given = _params.decode(raw)
-    if given.method not in _OPERATIONS:
+    of = _by_name().get(given.method)
+    if of is None:
         raise msgspec.ValidationError(f"there is no operation {given.method!r}")
     if given.escaped:
-        request: Request[Any] = _unescaped(given.params, _OPERATIONS[given.method].request)
+        request: Request[Any] = _unescaped(given.params, of.request)
     else:
-        request = _request_decoders[given.method](given.params)
+        request = _request_decoders[of](given.params)
     return request, given.timeout, given.cancelled
 
 
@@ -220,17 +223,17 @@ def encode_result(value: Any, answered: set[str], failed: list[Exception]) -> ms
         return msgspec.Raw(_encoder.encode(marked))
 
 
-def decode_result(name: str, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exception]]:
+def decode_result(of: Operation, raw: bytes) -> tuple[Any, tuple[str, ...], list[Exception]]:
     """The result of an operation, the servers that answered, and the errors of others."""
     try:
         # Before the value is decoded: escaped strings may not fit the types of its fields. Inside
         # of a string the quotation marks would have backslashes.
         if b'"escaped":true' in raw and (parts := _result.decode(raw)).escaped:
-            value = _unescaped(parts.value, _OPERATIONS[name].result)
+            value = _unescaped(parts.value, of.result)
             answered, errors = (_unescaped(one, tuple) for one in (parts.answered, parts.failed))
             caveats = _unescaped(parts.caveats, tuple[Caveat, ...] | None)
         else:
-            given = _result_decoders[name](raw)
+            given = _result_decoders[of](raw)
             value, answered, errors = given.value, given.answered, given.failed
             caveats = given.caveats
         if caveats is not None:

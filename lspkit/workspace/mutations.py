@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, overload
 
 import lspkit.operations as ops
+from lspkit.diagnostics.edit_report import EditReport
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit
-from lspkit.operations.checks.check_edit import EditReport
 from lspkit.runtime.concurrency.call import CancelLike
 from lspkit.runtime.engine_api import Engine, Limits
 from lspkit.workspace.queries import PathLike

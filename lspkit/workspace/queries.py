@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import lspkit.operations as ops
 from lspkit.answer import Answer
 from lspkit.edit_types import CodeAction, WorkspaceEdit
 from lspkit.errors import PositionError
-from lspkit.operations.hierarchy import ItemRequest
 from lspkit.operations.request import PositionRequest
 from lspkit.runtime.engine_api import Engine, Limits
 from lspkit.types import (
@@ -30,6 +29,9 @@ from lspkit.workspace.call_options import (
     limits_of,
 )
 from lspkit.workspace.method_signatures import list_options
+
+if TYPE_CHECKING:
+    from lspkit.operations.hierarchy import ItemRequest
 
 PathLike = str | os.PathLike[str]
 #: A result of an earlier call that is a position.

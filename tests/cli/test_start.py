@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+import gc
 import json
 import subprocess
 import sys
 
 import pytest
+
+from lspkit.cli import build_parser, main
 
 #: Prints what the command line loads in addition to `import lspkit`.
 PROGRAM = """if True:
@@ -42,3 +46,42 @@ def test_only_the_parser_is_loaded(words):
     parts = {name.split(".")[1] for name in loaded if name.startswith("lspkit.")}
     assert parts & HEAVY == set()
     assert loaded & LATE == set()
+
+
+def helps(parser: argparse.ArgumentParser) -> dict[str, str]:
+    """The help of each command that a parser knows."""
+    [found] = [one for one in parser._actions if isinstance(one.choices, dict)]
+    return {name: command.format_help() for name, command in found.choices.items()}
+
+
+def test_the_parser_of_one_command_is_the_same_as_among_all():
+    every = helps(build_parser())
+    assert {"check", "config", "trust"} < set(every)
+    for name in every:
+        assert helps(build_parser(name)) == {name: every[name]}
+
+
+@pytest.mark.parametrize("word", ["chek", "--help", ""])
+def test_a_word_that_is_no_command_gets_the_parser_of_all(word):
+    assert helps(build_parser(word)) == helps(build_parser())
+
+
+def test_the_help_is_as_wide_as_the_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = helps(build_parser("check"))["check"]
+    monkeypatch.setenv("COLUMNS", "120")
+    wide = helps(build_parser("check"))["check"]
+    assert max(map(len, narrow.splitlines())) <= 60
+    assert narrow.split() == wide.split()
+    assert len(narrow.splitlines()) > len(wide.splitlines())
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_command_leaves_the_garbage_collector_as_it_was(capsys, enabled):
+    (gc.enable if enabled else gc.disable)()
+    try:
+        assert main(["completion", "bash"]) == 0
+        assert gc.isenabled() is enabled
+    finally:
+        gc.enable()
+    assert "lspkit" in capsys.readouterr().out

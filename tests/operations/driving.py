@@ -9,7 +9,6 @@ from typing import Any
 
 from lspkit.diagnostics.compare import Before
 from lspkit.errors import LspkitError
-from lspkit.operations import OPERATIONS, Request
 from lspkit.operations.effect_results import Dependents, Examination, Examined, FoundFile, Reply
 from lspkit.operations.effects import (
     Ask,
@@ -22,6 +21,7 @@ from lspkit.operations.effects import (
     TakeKnownDiagnostics,
     TakeVersions,
 )
+from lspkit.operations.request import OPERATIONS, Request
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri, uri_to_path

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lspkit.protocol.capabilities import Capabilities, DocumentKey, Registration
-from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, Note, SyncOptions, Unsaved
-from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, Note, SyncOptions
+from lspkit.protocol.text import Encoding, Text, Unsaved
 
 A, B, C, D = (DocumentKey(f"file:///{name}.py", "python") for name in "abcd")
 INCREMENTAL = {"openClose": True, "change": 2, "save": True}

@@ -15,7 +15,8 @@ import pytest
 import lspkit
 from lspkit.agent.hooks.edit_hooks import EditHooks
 from lspkit.agent.hooks.summary import Summary
-from lspkit.operations import CheckEditRequest, EditedFile, EditReport
+from lspkit.diagnostics.edit_report import EditReport
+from lspkit.operations import CheckEditRequest, EditedFile
 from lspkit.runtime.freshness.dependents import MOST_DECLARATIONS
 from tests import real_servers
 from tests.real.running import workspace

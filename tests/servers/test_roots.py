@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from lspkit.servers import Definition, root_of
+from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import Roots
-from lspkit.servers.selection.roots import is_wanted
+from lspkit.servers.selection.roots import is_wanted, root_of
 
 MARKERS = ("pyproject.toml", "*.cabal")
 

@@ -9,10 +9,9 @@ import pytest
 
 from lspkit.config import read_config
 from lspkit.config.merge import expand_dotted_keys
-from lspkit.servers import Choice, choose
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.restriction.trust_profile import ALL, Permit
-from lspkit.servers.selection.choose import definitions
+from lspkit.servers.selection.choose import Choice, choose, definitions
 
 
 @pytest.fixture

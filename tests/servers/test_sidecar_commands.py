@@ -9,7 +9,8 @@ import pytest
 
 from lspkit.config import Config, ServerConfig
 from lspkit.servers.selection.choose import definitions
-from lspkit.servers.sidecar_commands import Commands, SidecarStatus, commands
+from lspkit.servers.sidecar_commands import Commands, commands
+from lspkit.servers.sidecar_status import SidecarStatus
 
 ROJO = ("sourcemap", "game.project.json", "--watch", "-o", "sourcemap.json")
 AUTOGENERATE = {"autogenerate": True, "rojoProjectFile": "game.project.json"}

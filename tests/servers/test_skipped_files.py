@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lspkit.servers import Definition
 from lspkit.servers.built_in import BUILT_IN
+from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import Caveats, Roots
 from lspkit.servers.project.skipped_files import passed_over
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from lspkit.config import read_config
-from lspkit.servers import choose
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import Launch, TrustProfile, UntrustedRun
@@ -20,7 +19,7 @@ from lspkit.servers.restriction.trust_profile import (
     program_folders,
     restrict,
 )
-from lspkit.servers.selection.choose import Choice, definitions, permitted
+from lspkit.servers.selection.choose import Choice, choose, definitions, permitted
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "trust.md"
 UNTRUSTED = Permit(False, "untrusted", "lspkit trust add /code")

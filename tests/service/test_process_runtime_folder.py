@@ -57,6 +57,17 @@ def test_a_runtime_folder_that_is_none_is_passed_over(site: Site, value: str) ->
     os.rmdir(found)
 
 
+@pytest.mark.parametrize("name", ["TMPDIR", "TEMP", "TMP"])
+def test_the_variables_for_temporary_files_are_used_in_order(site: Site, name: str) -> None:
+    if os.path.isdir(f"/run/user/{os.getuid()}"):
+        pytest.skip("this system has a runtime folder, which tests must not use")
+    chosen = site.base / "chosen"
+    chosen.mkdir()
+    unusable = dict.fromkeys(["TMPDIR", "TEMP", "TMP"], "/missing/folder") | {"TMPDIR": "relative"}
+    found = runtime_folder({**unusable, name: str(chosen)}, str(site.project))
+    assert found == str(chosen / f"lspkit-{os.getuid()}")
+
+
 def test_a_runtime_folder_in_the_project_is_passed_over(site: Site) -> None:
     inside = site.project / "run"
     inside.mkdir(mode=0o700)

@@ -94,4 +94,4 @@ def test_a_closed_workspace_says_so(outcomes: Outcomes, name: str) -> None:
 
 
 def test_every_operation_has_a_case(outcomes: Outcomes) -> None:
-    assert outcomes.requests == set(ops.OPERATIONS)
+    assert outcomes.requests == set(ops.all_operations())

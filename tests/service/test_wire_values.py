@@ -1,6 +1,6 @@
 """Requests, results and errors are the same after their way through the wire.
 
-The values are generated from the types of `OPERATIONS` and from the error classes, so a new
+The values are generated from the types of the operations and from the error classes, so a new
 operation, field or error is covered without a change here.
 """
 
@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from lspkit import errors
 from lspkit.errors import LspkitError, ProtocolError
-from lspkit.operations import OPERATIONS, RawRequest, WriteRequest
-from lspkit.operations.request import Operation
+from lspkit.operations import RawRequest, StatusTextRequest, WriteRequest, all_operations
+from lspkit.operations.request import OPERATIONS, Operation
 from lspkit.protocol.wire import messages
 from lspkit.service.incoming_call import CALL_FAILED
 from lspkit.service.peer import error_body
@@ -38,7 +38,9 @@ few = settings(
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-each_operation = pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda one: one.name)
+each_operation = pytest.mark.parametrize(
+    "operation", all_operations().values(), ids=lambda one: one.name
+)
 each_error = pytest.mark.parametrize("kind", every(), ids=lambda one: one.__name__)
 any_error = st.one_of([errors_of(kind) for kind in every()])
 
@@ -54,13 +56,13 @@ def call_arrives(request: Any, timeout: float | None) -> tuple[Any, float | None
 
 
 def result_arrives(
-    name: str, value: Any, answered: set[str], failed: list[Exception]
+    operation: Operation, value: Any, answered: set[str], failed: list[Exception]
 ) -> tuple[Any, tuple[str, ...], list[Exception]]:
     """A result as the client gets it."""
     raw = msgspec.Raw(messages.encode(encode_result(value, answered, failed)))
     message = messages.parse(messages.response(b"1", raw))
     assert isinstance(message, messages.ResponseMessage), message
-    return decode_result(name, message.result)
+    return decode_result(operation, message.result)
 
 
 def error_arrives(problem: Exception) -> Exception:
@@ -104,7 +106,7 @@ def test_a_result_arrives_unchanged(
 ) -> None:
     value = data.draw(values_of(operation.result))
 
-    arrived, servers, problems = result_arrives(operation.name, value, answered, failed)
+    arrived, servers, problems = result_arrives(operation, value, answered, failed)
 
     assert arrived == value
     assert type(arrived) is type(value)
@@ -135,14 +137,16 @@ def test_a_text_that_is_not_utf_8_arrives_unchanged_everywhere(text: str) -> Non
     assert call_arrives(request, None) == (request, None)
 
     problem = errors.PositionError(text, bounds=text, candidates=(text, text))
-    value, answered, failed = result_arrives("request", {text: text}, {text}, [problem])
+    value, answered, failed = result_arrives(
+        OPERATIONS[RawRequest], {text: text}, {text}, [problem]
+    )
     assert (value, answered) == ({text: text}, (text,))
     assert_same_error(failed[0], problem)
     assert_same_error(error_arrives(problem), problem)
     # The mark for escaped texts is one for the value and for the errors.
     plain = errors.PositionError("plain\0dc80")
     for one, other in [("\0dc80", problem), (text, plain)]:
-        value, _, failed = result_arrives("status_text", one, set(), [other])
+        value, _, failed = result_arrives(OPERATIONS[StatusTextRequest], one, set(), [other])
         assert value == one
         assert_same_error(failed[0], other)
 
@@ -152,7 +156,7 @@ def test_a_large_text_arrives_unchanged(filling: str) -> None:
     request = WriteRequest(path="a", text=filling * 200_000)
     assert call_arrives(request, None)[0] == request
     value = [filling * 200_000, filling]
-    assert result_arrives("request", value, set(), [])[0] == value
+    assert result_arrives(OPERATIONS[RawRequest], value, set(), [])[0] == value
 
 
 @given(timeout=st.floats(allow_nan=False) | st.none())

@@ -16,7 +16,7 @@ import lspkit.operations as ops
 from lspkit.config import Config
 from lspkit.config.model import Permission
 from lspkit.limits import LONGEST_NAME, LONGEST_OBJECT, LONGEST_PATH
-from lspkit.operations.request import PositionRequest, Request
+from lspkit.operations.request import OPERATIONS, PositionRequest, Request
 
 #: Lines and columns as the protocol can carry them.
 LARGEST = 2**31 - 1
@@ -105,7 +105,7 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def result(self) -> Any:
         """The type of the result."""
-        return ops.OPERATIONS[self.request].result
+        return OPERATIONS[self.request].result
 
     @property
     def fields(self) -> dict[str, Field]:

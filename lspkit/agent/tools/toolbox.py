@@ -52,6 +52,7 @@ from lspkit.config.problems import suggestion_for
 from lspkit.diagnostics.render import findings_word, name_of
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import LspkitError, ServerUnavailableError
+from lspkit.operations.request import OPERATIONS
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.engine_api import Limits
 from lspkit.visible_text import one_line
@@ -230,7 +231,7 @@ class Toolbox:
             severities=config.diagnostics.include_severities,
             applied=apply,
         )
-        kind = ops.OPERATIONS[type(asked.request)].result
+        kind = OPERATIONS[type(asked.request)].result
         if not call.outcome.errors or call.outcome.hits:
             call.outcome.shaped = shape_result(result, kind, frame)
 

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from lspkit.cli.argument_types import UsageError
 from lspkit.late_imports import safe_imports
 
+#: While arguments are added: argparse makes a formatter for each, which would import `shutil`.
+_WITHOUT_TERMINAL = functools.partial(argparse.HelpFormatter, width=80)
+
 
 class CommandParser(argparse.ArgumentParser):
     """Raises errors, which are reported as all others are. The commands have parsers of this kind,
     too."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(formatter_class=_WITHOUT_TERMINAL, **keywords)
+
+    def format_help(self) -> str:
+        """The help, as wide as the terminal."""
+        self.formatter_class = argparse.HelpFormatter
+        return super().format_help()
+
+    def format_usage(self) -> str:
+        """The first lines of the help."""
+        self.formatter_class = argparse.HelpFormatter
+        return super().format_usage()
 
     def error(self, message: str) -> NoReturn:
         """Raise a `UsageError` with the usage."""

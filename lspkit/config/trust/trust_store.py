@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 
@@ -196,6 +195,9 @@ def _set_aside(file: str) -> None:
 
 
 def _replace(file: str, content: str) -> None:
+    with safe_imports():
+        import tempfile  # here: the list is seldom written
+
     descriptor, temporary = tempfile.mkstemp(prefix=f".{FILE}.", dir=os.path.dirname(file))
     try:
         with open(descriptor, "w", encoding="ascii") as stream:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lspkit.diagnostics.compare import Before, compare_findings
-from lspkit.diagnostics.render import MOST
+from lspkit.diagnostics.edit_report import EditReport
 from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.errors import LspkitError
 from lspkit.operations import effects
@@ -25,32 +25,7 @@ from lspkit.operations.checks.dependent_files import (
 from lspkit.operations.request import Request, operation
 from lspkit.operations.workspace_state import Settings
 from lspkit.protocol.text import Text
-from lspkit.types import Value, Verdict
-
-
-class EditReport(Value, frozen=True):
-    """The state of the edited files, and of the others, after an edit."""
-
-    #: By path, in order.
-    reports: list[Report]
-    other_files: OtherFiles = OtherFiles()
-
-    def __str__(self) -> str:
-        first = self.reports[0] if self.reports else None
-        severities = ("error",) if first is None else first.severities
-        most = MOST if first is None else first.max_per_file
-        lines = [str(one) for one in self.reports] + self.other_files.lines(severities, most)
-        return "\n".join(lines) or "other files: no errors"
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict about the changed files and the others that were examined."""
-        found = {one.verdict for one in self.reports}
-        if self.other_files.coverage != "none":
-            found.add(self.other_files.verdict)
-        return next(
-            (one for one in (Verdict.DIRTY, Verdict.UNKNOWN) if one in found), Verdict.CLEAN
-        )
+from lspkit.types import Verdict
 
 
 class CheckEditRequest(Request[EditReport], frozen=True, kw_only=True):

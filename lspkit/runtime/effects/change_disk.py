@@ -12,6 +12,7 @@ from lspkit.edit_types import AppliedEdit, WorkspaceEdit
 from lspkit.edits import single_file
 from lspkit.edits.text_edits import encode
 from lspkit.errors import LspkitError
+from lspkit.late_imports import safe_imports
 from lspkit.operations.effects import Apply, ChangeDisk
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watch_registrations import CHANGED, CREATED, DELETED, FileEvent
@@ -49,7 +50,8 @@ def _write(context: Context, replaced: ReplacedFiles, path: str, text: str) -> l
 
 def apply_edit(context: Context, effect: Apply) -> AppliedEdit:
     """Perform `Apply`."""
-    from lspkit.edits import apply  # here: it is rarely needed, and takes some milliseconds
+    with safe_imports():
+        from lspkit.edits import apply  # here: it is rarely needed, and takes some milliseconds
 
     versions = effect.versions
     if versions is None:
@@ -61,7 +63,8 @@ def apply_edit(context: Context, effect: Apply) -> AppliedEdit:
 
 def undo_edit(context: Context, applied: AppliedEdit) -> None:
     """Perform `Undo`."""
-    from lspkit.edits import apply  # as above
+    with safe_imports():
+        from lspkit.edits import apply  # as above
 
     apply.undo(applied, context.files.boundary)
     events = [FileEvent(one.path, _REVERSED[one.kind]) for one in _events(applied)]

@@ -17,7 +17,7 @@ from lspkit.operations.effect_results import Examination, Examined, OthersExamin
 from lspkit.operations.effects import Examine, ExamineOthers
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
-from lspkit.protocol.open_documents import Unsaved
+from lspkit.protocol.text import Unsaved
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
 from lspkit.runtime.concurrency.waiter import Steps

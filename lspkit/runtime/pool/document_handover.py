@@ -14,7 +14,7 @@ from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.files import Files
 from lspkit.runtime.server.document_text import DocumentText, Untold
 from lspkit.runtime.server.server import Server
-from lspkit.servers import Choice
+from lspkit.servers.selection.choose import Choice
 
 
 def texts_of(server: Server) -> Untold:

@@ -38,9 +38,9 @@ from lspkit.runtime.process.backoff import FailureRecord, restart_of
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.document_text import Untold
 from lspkit.runtime.server.server import Callbacks, Server
-from lspkit.servers import Choice
 from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.restriction.trust_profile import ALL, Permits
+from lspkit.servers.selection.choose import Choice
 from lspkit.servers.selection.nested_repositories import is_reached
 from lspkit.servers.sidecar_commands import beside
 from lspkit.servers.status import ServerState

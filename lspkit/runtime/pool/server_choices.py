@@ -15,10 +15,9 @@ from lspkit.protocol.watch_registrations import CHANGED, FileEvent
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.slot import LOOK_AGAIN
 from lspkit.runtime.server import failure_errors
-from lspkit.servers import Choice, choose
 from lspkit.servers.project.config_inputs import Markers
 from lspkit.servers.restriction.trust_profile import Permits
-from lspkit.servers.selection.choose import definitions
+from lspkit.servers.selection.choose import Choice, choose, definitions
 from lspkit.servers.selection.program_lookup import search_folders
 
 

@@ -11,9 +11,8 @@ from lspkit.runtime.process.backoff import FailureRecord, Restart, after_failure
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.metrics import Metrics
 from lspkit.runtime.server.server import Server
-from lspkit.servers import Choice
 from lspkit.servers.restriction.trust_profile import Permits
-from lspkit.servers.selection.choose import begins_at, definitions, permitted
+from lspkit.servers.selection.choose import Choice, begins_at, definitions, permitted
 
 #: Server id and root.
 Key = tuple[str, str]

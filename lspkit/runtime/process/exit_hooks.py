@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import atexit
 import os
+from collections.abc import Callable
 from typing import Protocol
-
-from lspkit.runtime.process import launch
 
 
 class Closable(Protocol):
@@ -25,6 +24,10 @@ class Closable(Protocol):
 
 #: By identity. A plain dict: the fork hook must be able to iterate it without a lock.
 _open: dict[int, Closable] = {}
+
+
+#: Called in a forked child, after what is open was dropped.
+_fork_hooks: list[Callable[[], None]] = []
 
 
 def register(one: Closable) -> None:
@@ -42,6 +45,11 @@ def opened() -> frozenset[int]:
     return frozenset(_open)
 
 
+def call_after_fork(hook: Callable[[], None]) -> None:
+    """Call this in every forked child, after what is open was dropped."""
+    _fork_hooks.append(hook)
+
+
 def _close_all() -> None:
     for one in list(_open.values()):
         one.close()
@@ -51,7 +59,8 @@ def _after_fork() -> None:
     for one in list(_open.values()):
         one.drop_after_fork()
     _open.clear()
-    launch.drop_after_fork()
+    for hook in _fork_hooks:
+        hook()
 
 
 atexit.register(_close_all)

@@ -20,7 +20,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from lspkit.late_imports import safe_imports
-from lspkit.runtime.process import guardian_client
+from lspkit.runtime.process import exit_hooks, guardian_client
 from lspkit.runtime.process.child import (
     Child,
     LaunchError,
@@ -111,11 +111,13 @@ def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], scratch: st
 def drop_after_fork() -> None:
     """In a forked child: drop the parent's servers and its guardian.
 
-    For `os.register_at_fork(after_in_child=...)`. Takes no lock and sends no signal; afterwards
-    this process can launch servers of its own.
+    Takes no lock and sends no signal; afterwards this process can launch servers of its own.
     """
     drop_children()
     guardian_client.drop_after_fork()
+
+
+exit_hooks.call_after_fork(drop_after_fork)
 
 
 def encode(argv: Sequence[str], cwd: str, env: Mapping[str, str], scratch: str = "") -> bytes:

@@ -18,9 +18,9 @@ from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.child import Child
 from lspkit.runtime.process.launch import launch
 from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
-from lspkit.servers import Choice
 from lspkit.servers.restriction.launch_environment import clean_environment
 from lspkit.servers.restriction.python_interpreter import interpreter_of
+from lspkit.servers.selection.choose import Choice
 from lspkit.servers.sidecar_commands import Commands
 from lspkit.types import Interpreter
 from lspkit.workspace_boundary import project_tree

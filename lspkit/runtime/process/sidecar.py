@@ -21,7 +21,7 @@ from lspkit.runtime.concurrency.threads import OwnThread
 from lspkit.runtime.process.backoff import FailureRecord, Restart, after_failure
 from lspkit.runtime.process.child import LONGEST_WAIT, Child, describe_exit
 from lspkit.runtime.process.launch import LaunchError, launch
-from lspkit.servers.sidecar_commands import SidecarState, SidecarStatus
+from lspkit.servers.sidecar_status import SidecarState, SidecarStatus
 
 log = logging.getLogger("lspkit.runtime")
 

@@ -21,10 +21,10 @@ from lspkit.protocol.wire.bounded_lists import bounded_report
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.pending_request import PendingRequest
-from lspkit.servers import Choice
 from lspkit.servers.project.config_inputs import Inputs
 from lspkit.servers.project.skipped_files import ignoring, passed_over
 from lspkit.servers.readiness import Loading
+from lspkit.servers.selection.choose import Choice
 
 #: Why an empty list is no proof where the server skips a folder.
 PASSED_OVER = (

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from lspkit.protocol.open_documents import Document, Unsaved
-from lspkit.protocol.text import Text
+from lspkit.protocol.open_documents import Document
+from lspkit.protocol.text import Text, Unsaved
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.files import File, Files
 

@@ -11,7 +11,7 @@ from lspkit.install.install_hint import GET_IT_WITH, InstallHint, install_hint, 
 from lspkit.runtime.process.backoff import FailureRecord
 from lspkit.runtime.process.child import describe_exit
 from lspkit.runtime.server.connection import CLOSED_OUTPUT
-from lspkit.servers import Choice
+from lspkit.servers.selection.choose import Choice
 from lspkit.visible_text import count
 
 #: Words of lines that say what went wrong; and beginnings of lines that do not.

@@ -31,9 +31,9 @@ from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.metrics import Metrics
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
-from lspkit.servers import Choice
 from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.project.index_state import IndexState
+from lspkit.servers.selection.choose import Choice
 from lspkit.servers.sidecar_commands import Commands
 from lspkit.servers.status import ServerState
 from lspkit.servers.workspace_event import WorkspaceEvent

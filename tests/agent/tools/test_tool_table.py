@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import lspkit
-import lspkit.operations as ops
 from lspkit.agent.tools.result_data import SHAPES
 from lspkit.agent.tools.tool_table import ESSENTIAL, FIELDS, TABLE, offered_tools, spec_of
 from lspkit.config import read_config
+from lspkit.operations.request import OPERATIONS
 from tests.agent.tools.calling import load
 from tests.operations.driving import Canned, Engine, at
 
@@ -64,7 +64,7 @@ def test_every_result_has_a_shape():
     for row in TABLE:
         assert row.result in SHAPES
         if row.in_file is not None:
-            assert SHAPES[ops.OPERATIONS[row.in_file].result].schema == SHAPES[row.result].schema
+            assert SHAPES[OPERATIONS[row.in_file].result].schema == SHAPES[row.result].schema
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_the_configuration_leaves_tools_out(config, tools):
 
 def test_the_methods_of_a_workspace_are_what_the_rows_run():
     for row in TABLE:
-        assert hasattr(lspkit.Workspace, ops.OPERATIONS[row.request].name)
+        assert hasattr(lspkit.Workspace, OPERATIONS[row.request].name)
 
 
 def test_the_page_about_the_tools_is_up_to_date():

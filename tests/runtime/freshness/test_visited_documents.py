@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import lspkit
+from lspkit.diagnostics.edit_report import EditReport
 from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
-from lspkit.operations.checks.check_edit import CheckEditRequest, EditReport
+from lspkit.operations.checks.check_edit import CheckEditRequest
 from lspkit.operations.checks.dependent_files import EditedFile
 from lspkit.protocol.server_signal import PROGRESS, Signal
 from lspkit.runtime.freshness import other_files

@@ -17,7 +17,7 @@ import lspkit
 from lspkit.config.load import load
 from lspkit.runtime.engine import LocalEngine
 from lspkit.runtime.pool import pool, server_choices
-from lspkit.servers import choose
+from lspkit.servers.selection.choose import choose
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE, ask, config_for, workspace
 

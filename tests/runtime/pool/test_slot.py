@@ -7,8 +7,8 @@ import pytest
 from lspkit.config import Config
 from lspkit.config.model import ServerConfig, ServerTimingConfig, TimingConfig
 from lspkit.runtime.pool.slot import initialize_timeout
-from lspkit.servers import Choice
 from lspkit.servers.built_in import BUILT_IN
+from lspkit.servers.selection.choose import Choice
 
 SLOW = [one for one in BUILT_IN if one.launch.initialize_timeout_ms is not None]
 
