@@ -164,6 +164,11 @@ class FrameReader:
         if self.error is not None:
             return bodies
         position, end = 0, len(data)
+        if self._body is not None and self._missing is not None and end < self._missing:
+            # In the middle of a long body, which may come in thousands of chunks.
+            self._body.write(data)
+            self._missing -= end
+            return bodies
         try:
             while position < end:
                 if self._missing is not None:
