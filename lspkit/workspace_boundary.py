@@ -17,7 +17,7 @@ import msgspec
 from lspkit.errors import PathError
 from lspkit.late_imports import safe_imports
 from lspkit.limits import LONGEST_PATH
-from lspkit.protocol.globs import compile_glob
+from lspkit.protocol.watching.globs import compile_glob
 
 #: Most symbolic links that are followed in one path, as in Linux.
 MOST_LINKS = 40

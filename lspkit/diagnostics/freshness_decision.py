@@ -186,8 +186,15 @@ def _rest(case: Case, spoken: float) -> float | Wait:
 
 
 def _proof_by_quiet(case: Case) -> Judged:
-    pushes = (one for one in case.events if isinstance(one, Pushed) and one.at > case.since)
-    after = [one.at for one in pushes if one.uri == case.target.uri]
+    pushes = [
+        one
+        for one in case.events
+        if isinstance(one, Pushed) and one.at > case.since and one.uri == case.target.uri
+    ]
+    for one in pushes:
+        if one.version is not None and one.version >= case.target.version:
+            return Proven("version", one.at)
+    after = [one.at for one in pushes]
     if not after:
         return case.wait()
     settled = _silence(after, case.pause, case)

@@ -43,6 +43,10 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: For `quiet` and `publishes`: whether a push followed by silence was always right in tests, so
     #: that it counts as a proof.
     trusted: bool = False
+    #: For `quiet`: whether the server asks for a document's settings each time it begins to check
+    #: it. Then the version is known that the next push is about (`protocol/checked_versions.py`),
+    #: and no silence is awaited.
+    asks_before_check: bool = False
     #: For `progress`: prefix of the token or the title of the task. For `version`: a task that
     #: every notification of changed files starts; no push counts before its end.
     token: str = ""

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from lspkit.limits import MOST_REGISTRATIONS
-from lspkit.protocol.globs import compile_glob
 from lspkit.protocol.text import Encoding
 from lspkit.protocol.uris import uri_to_path
+from lspkit.protocol.watching.globs import compile_glob
 
 _LINKS = {"dynamicRegistration": True, "linkSupport": True}
 _DYNAMIC = {"dynamicRegistration": True}

@@ -20,5 +20,7 @@ class InitializeOptions(msgspec.Struct, frozen=True):
     settings: dict[str, Any] = {}
     #: Experimental capabilities for this server.
     experimental: dict[str, Any] = {}
+    #: Whether the server asks for a document's settings each time it begins to check it.
+    asks_before_check: bool = False
     #: The offered position encodings, the preferred one first. UTF-16 is always supported.
     encodings: tuple[Encoding, ...] = ("utf-32", "utf-8", "utf-16")

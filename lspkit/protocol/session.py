@@ -23,6 +23,7 @@ from lspkit.errors import ProtocolError
 from lspkit.limits import LARGEST_NOTE, LONGEST_TITLE, LONGEST_URI
 from lspkit.protocol import events
 from lspkit.protocol.capabilities import Capabilities, DocumentKey, client_capabilities
+from lspkit.protocol.checked_versions import CONFIGURATION, CheckedVersions
 from lspkit.protocol.events import Event
 from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.progress import Progress
@@ -106,6 +107,8 @@ class Session:
         self.counts: collections.Counter[str] = collections.Counter()
         #: Counts of what was dropped over a limit, by kind.
         self.dropped: collections.Counter[str] = collections.Counter()
+        #: For a server that publishes without versions; None for others.
+        self._checked = CheckedVersions() if opening.asks_before_check else None
         self._last_id = 0
 
     def __repr__(self) -> str:
@@ -162,6 +165,8 @@ class Session:
     def notify(self, method: str, params: Any) -> bytes:
         """A notification."""
         self._move("notify")
+        if self._checked is not None:
+            self._checked.sent(method, params)
         return frame(messages.notification(method, params))
 
     def shutdown(self, tag: Any) -> bytes:
@@ -202,8 +207,10 @@ class Session:
                 return self._refuse_too_large(message)
             case messages.PublishedDiagnostics():
                 items = message.items if message.items != b"null" else b"[]"
-                uri = normalize_uri(message.uri)
-                return events.DiagnosticsPublished(uri, message.version, items), None
+                uri, version = normalize_uri(message.uri), message.version
+                if self._checked is not None and version is None:
+                    version = self._checked.pushed(uri)
+                return events.DiagnosticsPublished(uri, version, items), None
             case messages.NotificationMessage():
                 return self._receive_notification(message), None
             case messages.RequestMessage():
@@ -291,6 +298,8 @@ class Session:
             edit = params.get("edit")
             raw = messages.encode(edit if isinstance(edit, dict) else {})
             return events.EditAsked(message.id, raw), None
+        if self._checked is not None and message.method == CONFIGURATION:
+            self._checked.asked(params)
         reply = reply_to(message.method, params, self.opening, self.capabilities)
         if reply.error is not None:
             self.counts["server requests refused"] += 1

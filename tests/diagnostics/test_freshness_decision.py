@@ -243,6 +243,11 @@ def test_silence_is_a_proof_where_it_was_never_wrong_and_was_not_cut_short():
     assert decide(trusted, push(19.8, None), now=20.0) == Quiet(20.0)
 
 
+def test_where_the_version_of_a_push_is_known_no_silence_is_awaited():
+    assert decide(QUIET, push(10.1, TARGET.version), now=10.2) == Proven("version", 10.1)
+    assert decide(QUIET, push(10.1, TARGET.version - 1), now=10.2) == Wait(10.6)
+
+
 # Work
 
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from lspkit.cli.argument_types import UsageError
-from lspkit.protocol.globs import compile_glob, pattern_mistake
+from lspkit.protocol.watching.globs import compile_glob, pattern_mistake
 
 
 class PathGlobs:

@@ -3,7 +3,7 @@ r"""Which folders an entry of `trustedProjectRoots` trusts. Pure; `decision.py` 
 A plain entry is a path: it trusts the folder and everything below. A glob entry trusts the folders
 that picomatch matches. Paths are real paths: absolute, without empty parts and dots.
 
-A glob becomes an automaton (`protocol/glob_automaton.py`), so a path takes one pass.
+A glob becomes an automaton (`protocol/watching/glob_automaton.py`), so a path takes one pass.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from lspkit.config.trust import root_pattern_grammar as grammar
 from lspkit.errors import ConfigError
-from lspkit.protocol import glob_automaton as automaton
+from lspkit.protocol.watching import glob_automaton as automaton
 
 _DRIVE = re.compile(r"[A-Za-z]:(/|$)|//[^/]+/[^/]")
 _STRETCH = grammar.Many(automaton.ANY)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
 from lspkit.errors import ConfigError
-from lspkit.protocol.glob_automaton import WITHIN, CharacterSet
+from lspkit.protocol.watching.glob_automaton import WITHIN, CharacterSet
 
 #: Longest entry, in characters.
 MAX_ENTRY = 1024

@@ -12,7 +12,7 @@ from lspkit.config.object_reader import Object
 from lspkit.config.problems import Path, Problems
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
-from lspkit.protocol.globs import pattern_mistake
+from lspkit.protocol.watching.globs import pattern_mistake
 
 
 def check_security(given: Object, environ: Mapping[str, str]) -> None:

@@ -100,6 +100,7 @@ def initialize_options(choice: Choice, version: str) -> InitializeOptions:
     """What a server is told in `initialize`."""
     definition = choice.definition
     return InitializeOptions(
+        asks_before_check=any(one.asks_before_check for one in definition.proofs),
         root_uri=path_to_uri(choice.root),
         root_name=os.path.basename(choice.root) or choice.root,
         process_id=os.getpid(),

@@ -13,7 +13,12 @@ import re
 from pathlib import PurePath
 from typing import Literal
 
-from lspkit.protocol.watch_registrations import CHANGED, CREATED, FileEvent, WatchRegistrations
+from lspkit.protocol.watching.watch_registrations import (
+    CHANGED,
+    CREATED,
+    FileEvent,
+    WatchRegistrations,
+)
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.package_folders import PackageFolder, is_of_packages
 from lspkit.workspace_boundary import is_inside

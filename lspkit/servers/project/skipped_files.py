@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from lspkit.limits import LARGEST_IGNORE_FILE, MOST_IGNORE_RULES
-from lspkit.protocol.globs import compile_glob
+from lspkit.protocol.watching.globs import compile_glob
 from lspkit.servers.definition import Definition
 from lspkit.servers.selection.npm_package import without_waiting
 from lspkit.servers.selection.roots import has_marker, upwards

@@ -15,7 +15,7 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 
-from lspkit.protocol import glob_automaton as automaton
+from lspkit.protocol.watching import glob_automaton as automaton
 
 #: Longest pattern, in characters. Longer paths cannot be opened on most systems.
 MAX_PATTERN = 4096

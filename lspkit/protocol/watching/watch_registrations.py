@@ -20,8 +20,8 @@ import msgspec
 
 from lspkit.limits import MOST_GLOB_WORK, MOST_GLOBS
 from lspkit.protocol.capabilities import Registration
-from lspkit.protocol.globs import MAX_PATTERN, compile_glob
 from lspkit.protocol.uris import uri_to_path
+from lspkit.protocol.watching.globs import MAX_PATTERN, compile_glob
 
 #: The method of these registrations.
 METHOD = "workspace/didChangeWatchedFiles"

@@ -1,0 +1,1 @@
+"""Globs, and the registrations of servers for changes of files."""
