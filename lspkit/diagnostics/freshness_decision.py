@@ -125,7 +125,7 @@ def _proof_by_version(case: Case) -> Judged:
     kinds = _OF_VERSION | Started | Began | Ended if case.rule.token else _OF_VERSION
     heard = sorted((one for one in case.events if isinstance(one, kinds)), key=lambda one: one.at)
     # A proof stays valid after later events.
-    for index, following in enumerate(heard):
+    for index, following in enumerate(heard[1:], start=1):
         so_far = replace(case, events=heard[:index], now=min(case.now, following.at))
         judged = _proof_by_version_so_far(so_far)
         if isinstance(judged, Proven):
