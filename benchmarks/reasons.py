@@ -84,7 +84,8 @@ REASONS: dict[str, str] = {
     ),
     "lspkit definition, warm service": (
         "The warm command is nearly all the start of Python and of the command itself, 0.15 s, "
-        "most of it imports; how much longer a cold one takes depends on how quickly the server starts."
+        "most of it imports; how much longer a cold one takes depends on how quickly the server "
+        "starts."
     ),
     "growth: edit and check one, open files, 1": (
         "Before a check every open document is compared with its file, one system call each: some "
