@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lspkit.cli import process_start
@@ -19,6 +20,7 @@ from lspkit.cli.failure import report_failure
 from lspkit.cli.output import escape_unprintable, flush_output
 from lspkit.cli.shared_arguments import ROOT
 from lspkit.errors import PathError
+from lspkit.late_imports import import_without_collection
 from lspkit.version import VERSION
 
 if TYPE_CHECKING:
@@ -33,14 +35,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     escape_unprintable()
     given = sys.argv[1:] if argv is None else argv
     # The timeout of a command begins when its process does. A program may call this at any time.
-    began = time.monotonic() if argv is not None else process_start.process_start()
-    arguments = argparse.Namespace(debug=False, command=None, began=began)
+    own_process = argv is None
+    began = process_start.process_start() if own_process else time.monotonic()
+    load = import_without_collection if own_process else import_module
+    arguments = argparse.Namespace(debug=False, command=None, began=began, load=load)
     try:
         try:
             return _run(build_parser(*given[:1]), given, arguments)
         finally:
             flush_output()
-            if argv is None:
+            if own_process:
                 # The process ends now: a search for garbage among all objects would only take time.
                 gc.freeze()
     except KeyboardInterrupt:

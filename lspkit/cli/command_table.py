@@ -27,7 +27,6 @@ from lspkit.cli.shared_arguments import (
     Argument,
     argument,
 )
-from lspkit.late_imports import import_without_collection
 
 
 class Command(NamedTuple):
@@ -396,5 +395,5 @@ def add_commands(
 def run_command(command: Command, arguments: argparse.Namespace) -> int:
     """Import the module of a command, and run it."""
     arguments.command = command.name
-    status: int = import_without_collection(command.module).run(arguments)
+    status: int = arguments.load(command.module).run(arguments)
     return status

@@ -23,6 +23,7 @@ from lspkit.diagnostics.freshness_events import (
     CHANGED,
     Began,
     Case,
+    CheckDue,
     Decision,
     Ended,
     FreshnessEvent,
@@ -191,11 +192,12 @@ def _proof_by_quiet(case: Case) -> Judged:
         for one in case.events
         if isinstance(one, Pushed) and one.at > case.since and one.uri == case.target.uri
     ]
+    # Some servers let lspkit know the version (`ProofRule.asks_before_check`).
     for one in pushes:
         if one.version is not None and one.version >= case.target.version:
             return Proven("version", one.at)
-    after = [one.at for one in pushes]
-    if not after:
+    after = [one.at for one in pushes if one.version is None]
+    if not after or any(isinstance(one, CheckDue) for one in case.events):
         return case.wait()
     settled = _silence(after, case.pause, case)
     if isinstance(settled, Wait):

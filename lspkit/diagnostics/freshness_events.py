@@ -137,6 +137,10 @@ class Rested(FreshnessEvent, frozen=True):
     worked: bool = True
 
 
+class CheckDue(FreshnessEvent, frozen=True):
+    """The server has not published since it began to check the last text, or has not begun yet."""
+
+
 class Superseded(FreshnessEvent, frozen=True):
     """The document was changed to this version, at that time or later."""
 

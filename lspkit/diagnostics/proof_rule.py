@@ -8,7 +8,8 @@
 |            | in order: it contains the findings, or comes after the pushes                       |
 | `progress` | a named task that began after the text was on disk, and ended; if a later change    |
 |            | can end the task, only lspkit starts it, one run at a time                          |
-| `quiet`    | no proof: a push without a version came, then none for a while                      |
+| `quiet`    | no proof: a push without a version came, then none for a while; unless the version  |
+|            | can be inferred (`asks_before_check`)                                               |
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: that it counts as a proof.
     trusted: bool = False
     #: For `quiet`: whether the server asks for a document's settings each time it begins to check
-    #: it. Then the version is known that the next push is about (`protocol/checked_versions.py`),
-    #: and no silence is awaited.
+    #: it. Then the version that the next push is about is mostly known, and proves it
+    #: (`protocol/checked_versions.py`).
     asks_before_check: bool = False
     #: For `progress`: prefix of the token or the title of the task. For `version`: a task that
     #: every notification of changed files starts; no push counts before its end.

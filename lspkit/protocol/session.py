@@ -191,6 +191,10 @@ class Session:
         """Whether the server supports this, statically or by a later registration."""
         return self.capabilities.supports(method, document)
 
+    def is_check_due(self, uri: str) -> bool:
+        """Whether findings about the last text of a document are known to be still to come."""
+        return self._checked is not None and self._checked.is_due(uri)
+
     # From the server
 
     def receive(self, message: messages.Message) -> tuple[Event | None, bytes | None]:

@@ -152,7 +152,7 @@ def prepare_for_requests() -> None:
 
 @functools.cache
 def _by_name() -> dict[str, Operation]:
-    """All operations. A client does not need them: it has the request."""
+    """All operations, by name. Only the service needs them: a client has the request itself."""
     return {one.name: one for one in all_operations().values()}
 
 

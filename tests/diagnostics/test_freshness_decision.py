@@ -12,6 +12,7 @@ from lspkit.diagnostics.freshness_events import (
     PATIENCE,
     PAUSE,
     Began,
+    CheckDue,
     Ended,
     Gone,
     Proven,
@@ -245,7 +246,14 @@ def test_silence_is_a_proof_where_it_was_never_wrong_and_was_not_cut_short():
 
 def test_where_the_version_of_a_push_is_known_no_silence_is_awaited():
     assert decide(QUIET, push(10.1, TARGET.version), now=10.2) == Proven("version", 10.1)
-    assert decide(QUIET, push(10.1, TARGET.version - 1), now=10.2) == Wait(10.6)
+    assert decide(QUIET, push(10.1, TARGET.version - 1), now=19.0) == Wait(20.0)
+
+
+def test_no_silence_counts_while_findings_about_the_text_are_due():
+    trusted, due = ProofRule(how="quiet", trusted=True), CheckDue(at=10.0)
+    assert decide(trusted, push(11.0, None), due, now=15.0) == Wait(20.0)
+    assert isinstance(decide(trusted, push(11.0, None), due, now=20.0), Unknown)
+    assert decide(trusted, push(11.0, TARGET.version), due, now=15.0) == Proven("version", 11.0)
 
 
 # Work

@@ -93,6 +93,38 @@ def test_a_document_that_was_closed_is_never_sure_again():
         found.sent(CHANGE, text(version))
 
 
+def test_findings_are_due_until_the_check_that_began_after_the_text_has_spoken():
+    found = checked()
+    assert not found.is_due(URI)
+    found.asked(settings_of(URI))
+    found.sent(CHANGE, text(2))
+    assert found.is_due(URI)
+    assert found.pushed(URI) is None  # by the check from before
+    assert found.is_due(URI)
+    found.asked(settings_of(URI))
+    assert found.is_due(URI)
+    assert found.pushed(URI) == 2
+    assert not found.is_due(URI)
+
+
+def test_a_check_that_publishes_nothing_is_not_awaited_for_ever():
+    found = checked()
+    for version in (2, 3):
+        found.sent(CHANGE, text(version))
+        found.asked(settings_of(URI))
+    assert found.is_due(URI)
+    assert found.pushed(URI) is None  # by either of the two
+    assert not found.is_due(URI)
+
+
+def test_nothing_is_due_from_a_server_that_does_not_ask():
+    found = CheckedVersions()
+    found.sent(OPEN, text(1))
+    assert not found.is_due(URI)
+    assert found.pushed(URI) is None
+    assert not found.is_due(URI)
+
+
 def test_requests_for_other_settings_are_no_checks():
     found = checked()
     found.sent(CHANGE, text(2))
@@ -122,6 +154,7 @@ def test_of_more_documents_than_are_remembered_nothing_is_known(monkeypatch):
     found.sent(OPEN, text(1, "file:///b.yaml"))
     found.asked(settings_of("file:///b.yaml"))
     assert found.pushed("file:///b.yaml") is None
+    assert not found.is_due("file:///b.yaml")
     found.sent(CHANGE, text(2))
     found.asked(settings_of(URI))
     assert found.pushed(URI) == 2

@@ -209,12 +209,12 @@ def _jobs(
             if result:
                 found[uri] = result
 
-    at_a_time = len(batch) if _is_proven_by_silence(server) else AT_A_TIME
+    at_a_time = len(batch) if _mostly_waits(server) else AT_A_TIME
     return [check_next() for _ in range(min(at_a_time, len(batch)))]
 
 
-def _is_proven_by_silence(server: Server) -> bool:
-    """Whether a check waits most of the time: then all files wait at the same time."""
+def _mostly_waits(server: Server) -> bool:
+    """Whether a check is mostly waiting: then all files wait at the same time."""
     rules = server.choice.definition.proofs
     return server.channel.observations.versionless or any(one.how == "quiet" for one in rules)
 

@@ -24,8 +24,6 @@ class Closable(Protocol):
 
 #: By identity. A plain dict: the fork hook must be able to iterate it without a lock.
 _open: dict[int, Closable] = {}
-
-
 #: Called in a forked child, after what is open was dropped.
 _fork_hooks: list[Callable[[], None]] = []
 

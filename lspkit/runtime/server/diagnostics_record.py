@@ -270,7 +270,7 @@ class DiagnosticsRecord:
     def known(self) -> list[StoredReport]:
         """Its reports, without those about an earlier text."""
         with self._channel.lock:
-            versions = {one.key.uri: one.version for one in self._channel.documents}
+            versions = {one.key.uri: one.since for one in self._channel.documents}
             return [
                 said
                 for said in self._channel.observations.store.known()
@@ -296,6 +296,8 @@ class DiagnosticsRecord:
                 # The time was not recorded: at any time since the write, from the next version on.
                 version = view.version + 1
                 events.append(freshness_events.Superseded(version=version, at=basis[0].at))
+            if self._channel.session.is_check_due(view.uri):
+                events.append(freshness_events.CheckDue(at=basis[0].at))
             if self._channel.failure is not None:
                 reason = self._channel.failure.message
                 events.append(freshness_events.Gone(reason=reason, at=time.monotonic()))

@@ -77,6 +77,26 @@ def test_a_check_that_was_under_way_when_the_text_was_sent_is_not_about_it(
         assert outcome(ws.write("a.scr", "as fine\n", timeout=20)) == ("clean", "version", 2)
 
 
+def test_silence_does_not_count_while_the_check_of_the_text_is_under_way(
+    tmp_path, scripted, rules, path
+):
+    """A push of the check before is followed by a silence, since the next check takes long."""
+    rules(msgspec.structs.replace(RULE, debounce=0.2))
+    say = [
+        ask(OPEN, path, seconds=0.05),
+        push(OPEN, path, seconds=0.1),
+        Say("textDocument/documentSymbol", request=ask(OPEN, path).request, wait=True),
+        push(CHANGE, path, "of the text before", seconds=0.05),
+        ask(CHANGE, path, seconds=0.1),
+        push(CHANGE, path, seconds=1.0),
+    ]
+    argv = scripted(Script(say=say, diagnostics=NO_PUSHES))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr", timeout=20).verdict.clean
+        ws.document_symbols("a.scr")
+        assert outcome(ws.write("a.scr", "as fine\n", timeout=20)) == ("clean", "version", 2)
+
+
 @pytest.mark.parametrize("asks", [True, False])
 def test_without_the_request_only_silence_counts(tmp_path, scripted, rules, path, asks):
     """As with an older release of the server, or with two checks at the same time."""
