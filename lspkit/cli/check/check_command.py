@@ -143,7 +143,7 @@ class _Check:
             with safe_imports():
                 from lspkit.cli.check.new_findings import compare_with  # here: rarely needed
 
-            compared = compare_with(self._commit, ws, reports, self.limit.deadline)
+            compared = compare_with(self._commit, ws, reports, self.limit)
             reports, uncompared = compared.reports, compared.uncompared
         return self._as_outcome(selected, reports, skipped, failed, uncompared)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
@@ -17,12 +18,16 @@ import msgspec
 from lspkit.batch.source_text import read_text
 from lspkit.cli.check.git_revision import Commit, Revision, export_revision
 from lspkit.cli.check.progress_bar import progress_bar
+from lspkit.cli.check.time_limit import TimeExpired, TimeLimit, alarm_at
 from lspkit.config.load import load
 from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import Report
 from lspkit.servers.selection.choose import aliases
 from lspkit.types import Diagnostic
 from lspkit.workspace import Workspace
+
+#: Why nothing is known about the state before.
+NOT_READ = "the timeout expired before the revision was read"
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -34,13 +39,19 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 def compare_with(
-    commit: Commit, ws: Workspace, reports: Sequence[Report], deadline: float
+    commit: Commit, ws: Workspace, reports: Sequence[Report], limit: TimeLimit
 ) -> Comparison:
-    """Compare the reports with the state at a revision."""
-    with export_revision(commit) as revision:
-        dirty = [one for one in reports if one.counted]
+    """Compare the reports with the state at a revision, as far as there is time."""
+    dirty = [one for one in reports if one.counted]
+    with ExitStack() as stack:
+        try:
+            with alarm_at(limit.late):
+                revision = stack.enter_context(export_revision(commit))
+        except TimeExpired:
+            why = f"its state at {commit.name} is not known: {NOT_READ}"
+            return Comparison(list(map(_unknown, reports)), {one.path: why for one in dirty})
         places = {one.path: revision.before(str(one.path)) for one in dirty}
-        old = _check_before(ws, revision, [one for one in places.values() if one], deadline)
+        old = _check_before(ws, revision, [one for one in places.values() if one], limit.deadline)
         compared, uncompared = list[Report](), dict[Path, str]()
         for report in reports:
             place = places.get(report.path, "")
@@ -80,12 +91,12 @@ def _why_unknown(before: Report | None) -> str:
 def _compare(report: Report, before: Report | None, revision: Revision) -> Report:
     """The report with what is new: everything, in a file that the revision does not have."""
     if not report.counted:
-        return msgspec.structs.replace(report, introduced=[], fixed=None, remaining=[])
+        return _unknown(report)
     if before is None:
         new = list(report.diagnostics)
         return msgspec.structs.replace(report, introduced=new, fixed=[], remaining=[])
     if _why_unknown(before):
-        return msgspec.structs.replace(report, introduced=None, fixed=None, remaining=None)
+        return _unknown(report)
     paths = {revision.folder: revision.tree}
     findings = tuple(_moved(one, paths) for one in before.diagnostics)
     answered = {one.server for one in report.servers if one.applies and one.proven}
@@ -96,6 +107,12 @@ def _compare(report: Report, before: Report | None, revision: Revision) -> Repor
         answered,
     )
     return msgspec.structs.replace(report, introduced=introduced, fixed=fixed, remaining=remaining)
+
+
+def _unknown(report: Report) -> Report:
+    """The report of a file whose findings before are not known. One without findings has no new."""
+    new: list[Diagnostic] | None = None if report.counted else []
+    return msgspec.structs.replace(report, introduced=new, fixed=None, remaining=new)
 
 
 def _moved(finding: Diagnostic, folders: Mapping[str, str]) -> Diagnostic:

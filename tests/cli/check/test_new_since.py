@@ -155,6 +155,31 @@ def test_a_revision_that_could_not_be_checked_leaves_it_unknown(with_ty, tree):
 
 @server
 @pytest.mark.slow
+def test_a_revision_that_takes_too_long_to_read_leaves_it_unknown(
+    with_ty, tree, tmp_path, left_behind
+):
+    """The command ends by its own timeout; git would go on for longer than this test may take."""
+    slow = tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    git, sleep = shutil.which("git"), shutil.which("sleep")
+    slow.write_text(
+        f'#!/bin/sh\ncase "$*" in *cat-file*) exec {sleep} 600;; esac\nexec {git} "$@"\n'
+    )
+    slow.chmod(0o755)
+    path = os.pathsep.join([str(slow.parent), with_ty.environment["PATH"]])
+    words = ("check", "a.py", "clean.py", "--new-since", "HEAD", "--timeout", "15")
+    done = with_ty(*words, "--json", cwd=tree, PATH=path)
+    assert (done.returncode, done.stderr) == (3, "")
+    answer = json.loads(done.stdout)
+    assert [one["introduced"] for one in answer["reports"]] == [None, []]
+    assert [one["reason"] for one in answer["uncompared"]] == [
+        "its state at HEAD is not known: the timeout expired before the revision was read"
+    ]
+    assert left_behind() == []
+
+
+@server
+@pytest.mark.slow
 def test_a_folder_of_the_repository_is_compared_with_itself(with_ty, tree):
     (tree / "sub").mkdir()
     (tree / "sub" / "c.py").write_text(OLD, encoding="utf-8")
