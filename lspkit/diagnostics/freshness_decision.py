@@ -79,8 +79,8 @@ def settle(
 
 def _superseding_text(target: Target, events: Iterable[FreshnessEvent]) -> Superseded | None:
     """The first change of the document after the target."""
-    later = (one for one in events if isinstance(one, Superseded) and one.version > target.version)
-    return min(later, key=lambda one: one.version, default=None)
+    later = [one for one in events if isinstance(one, Superseded) and one.version > target.version]
+    return min(later, key=lambda one: one.version) if later else None
 
 
 def _concerns_target(event: FreshnessEvent, moved: Superseded) -> bool:

@@ -31,6 +31,7 @@ class Observations:
     def __init__(self, definition: Definition) -> None:
         self._proofs = definition.proofs
         self._doubts = definition.caveats.doubts
+        self._goes_by_work = any(rule.token or rule.how == "progress" for rule in self._proofs)
         self._rests_by = [signal for rule in definition.proofs for signal in rule.rests_by]
         self._admissions = definition.caveats.admissions
         self.store = DiagnosticsStore()
@@ -121,7 +122,11 @@ class Observations:
         if said is not None:
             events.append(freshness_events.Pushed(uri=uri, version=said.version, at=said.at))
         rested = self._finished.get(uri)
-        return [*events, *([] if rested is None else [rested]), *self._work]
+        if rested is not None:
+            events.append(rested)
+        if self._goes_by_work:
+            events += self._work
+        return events
 
     def noticed(self, method: str, params: dict[str, Any], now: float) -> str:
         """It has sent a notification, which may make its findings doubtful, or no longer so.
