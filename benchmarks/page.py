@@ -87,7 +87,7 @@ def _head(report: dict[str, Any]) -> str:
         runs.setdefault(f"{_machine(one['machine'])}; {commit}.", []).append(name)
     # Most sections are of one run. Those that have not run again since are named.
     last, *earlier = sorted(runs, key=lambda one: -len(runs[one])) or ["Nothing was measured."]
-    named = [f"From an earlier run: {', '.join(sorted(runs[one]))}. {one}" for one in earlier]
+    named = [f"From another run: {', '.join(sorted(runs[one]))}. {one}" for one in earlier]
     quick = any(one.get("quick") for one in sections.values())
     return HEAD.format(
         machine=last,
