@@ -110,9 +110,10 @@ def _compare(report: Report, before: Report | None, revision: Revision) -> Repor
 
 
 def _unknown(report: Report) -> Report:
-    """The report of a file whose findings before are not known. One without findings has no new."""
-    new: list[Diagnostic] | None = None if report.counted else []
-    return msgspec.structs.replace(report, introduced=new, fixed=None, remaining=new)
+    """The report of a file whose findings before are not known; without findings none is new."""
+    if report.counted:
+        return msgspec.structs.replace(report, introduced=None, fixed=None, remaining=None)
+    return msgspec.structs.replace(report, introduced=[], fixed=None, remaining=[])
 
 
 def _moved(finding: Diagnostic, folders: Mapping[str, str]) -> Diagnostic:
