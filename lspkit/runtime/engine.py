@@ -45,7 +45,8 @@ from lspkit.operations.effects import (
     TakeWarnings,
     Undo,
 )
-from lspkit.operations.request import OPERATIONS, Request
+from lspkit.operations import all_operations
+from lspkit.operations.request import Request
 from lspkit.operations.workspace_state import Settings
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import block
@@ -94,13 +95,14 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 T = TypeVar("T")
-
 log = logging.getLogger("lspkit.config")
 # Without a handler Python would print the warnings, which `status()` has as well.
 log.addHandler(logging.NullHandler())
 
 #: The message of the error after `close`.
 CLOSED = "this workspace was closed"
+#: Imported now: later there may be no file descriptor left to read a module.
+OPERATIONS = all_operations()
 
 #: Performs an effect: returns its result, or a generator of waits that returns it.
 Handler = Callable[[Any, CallContext], Any]
