@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lspkit.config.load import Loaded
 from lspkit.config.model import Config
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
+from lspkit.operations import all_operations
 from lspkit.operations.effects import (
     Apply,
     Ask,
@@ -45,7 +46,6 @@ from lspkit.operations.effects import (
     TakeWarnings,
     Undo,
 )
-from lspkit.operations import all_operations
 from lspkit.operations.request import Request
 from lspkit.operations.workspace_state import Settings
 from lspkit.runtime.concurrency.call import CallContext
