@@ -25,6 +25,8 @@ log = logging.getLogger("lspkit.mcp")
 
 #: Seconds for the last messages to a client.
 FLUSH_TIMEOUT = 2.0
+#: Seconds after which a signal that was not noticed at once is.
+SIGNAL_LOOK = 1.0
 
 #: A workspace, or None with the reason why there is none.
 Opened = tuple[Workspace | None, str]
@@ -135,7 +137,7 @@ def serve_alone(
         on_signal(moments.put)
         # In a thread: it may wait for a service, and a signal must not.
         OwnThread(lambda: moments.put(_opened(open_workspace)), "mcp-open").start()
-        opened = moments.get()
+        opened = _next(moments)
         if isinstance(opened, str):
             return
         ws, reason = opened
@@ -148,12 +150,22 @@ def serve_alone(
         )
         try:
             channel.start()
-            moments.get()
+            _next(moments)
         finally:
             with killed_if_late():
                 channel.close()
                 if ws is not None:
                     ws.close()
+
+
+def _next(moments: queue.SimpleQueue[str | Opened]) -> str | Opened:
+    """Wait for the next moment.
+
+    Python does not notice a signal that comes just before a wait begins, until the wait ends.
+    """
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return moments.get(timeout=SIGNAL_LOOK)
 
 
 def _opened(open_workspace: Callable[[], Workspace]) -> Opened:

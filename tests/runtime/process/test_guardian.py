@@ -140,7 +140,8 @@ def test_a_host_can_close_at_exit_of_the_interpreter():
 
 
 def test_an_interrupt_of_the_foreground_group_reaches_neither_server_nor_guardian():
-    listen = 'signal.signal(signal.SIGINT, lambda *_: print("interrupted 1", flush=True))\n'
+    # Not `print`: the signal may come while another one is being printed.
+    listen = 'signal.signal(signal.SIGINT, lambda *_: os.write(1, b"interrupted 1\\n"))\n'
     script = """
 sys.stdin.readline()
 os.write(child.stdin, b"x")
