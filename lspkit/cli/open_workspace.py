@@ -10,8 +10,8 @@ from lspkit.cli.output import print_message, print_warnings
 from lspkit.cli.trust_command import offer_trust
 from lspkit.errors import RequestTimeoutError, ServerUnavailableError
 from lspkit.operations.workspace_state import TrustNoticeRequest
-from lspkit.service import connect
 from lspkit.service.client import READY_TIMEOUT
+from lspkit.service.remote_workspace import connect_command
 from lspkit.workspace import Workspace
 
 #: Seconds for a running service to answer, also if there is no time left.
@@ -49,7 +49,7 @@ def _connect(root: str, ready_timeout: float) -> Workspace:
     """A workspace in the service, which is started if necessary."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ws = connect(root, restart=True, ready_timeout=ready_timeout)
+        ws = connect_command(root, restart=True, ready_timeout=ready_timeout)
     for warning in caught:
         print_message(str(warning.message))
     return _introduced(ws, root)

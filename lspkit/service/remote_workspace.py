@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from lspkit.config.load import load
 from lspkit.errors import ServerUnavailableError
+from lspkit.operations import all_operations
 from lspkit.operations.workspace_state import TrustNoticeRequest
 from lspkit.runtime.engine_api import Limits
 from lspkit.service.client import READY_TIMEOUT, Client
@@ -41,6 +42,29 @@ def connect(
     `config` or `trusted` of its own has a service of its own. If the service ends, calls raise
     `ServerUnavailableError`; with `restart` the next call starts another one.
     """
+    all_operations()  # now: later there may be no file descriptor left to read a module
+    return connect_command(
+        root,
+        config=config,
+        trusted=trusted,
+        restart=restart,
+        ready_timeout=ready_timeout,
+        environ=environ,
+        stacklevel=3,
+    )
+
+
+def connect_command(
+    root: str | os.PathLike[str],
+    *,
+    config: ConfigLike = None,
+    trusted: bool | None = None,
+    restart: bool = False,
+    ready_timeout: float = READY_TIMEOUT,
+    environ: Mapping[str, str] = os.environ,
+    stacklevel: int = 2,
+) -> Workspace:
+    """The same for a command, which imports only the operations that it uses."""
     boundary_of(os.fspath(root))  # raises if it is no folder
     client = Client(
         root,
@@ -57,13 +81,13 @@ def connect(
         load(os.path.abspath(root), config, trusted=trusted, environ=environ)
         raise
     if client.notice:
-        warnings.warn(client.notice, ServiceEnvironmentWarning, stacklevel=2)
+        warnings.warn(client.notice, ServiceEnvironmentWarning, stacklevel=stacklevel)
     engine = RemoteEngine(client, restart=restart)
     if config is not None:
         try:
             notice = engine.run(TrustNoticeRequest(), Limits())
-            warn_unused(notice.warnings, stacklevel=2)
+            warn_unused(notice.warnings, stacklevel=stacklevel)
         except BaseException:
             engine.close()
             raise
-    return Workspace.on_engine(engine, root, trusted=trusted, stacklevel=2)
+    return Workspace.on_engine(engine, root, trusted=trusted, stacklevel=stacklevel)
