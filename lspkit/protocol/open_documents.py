@@ -105,9 +105,6 @@ class Documents:
         #: By URI, least recently used first.
         self._open: collections.OrderedDict[str, Document] = collections.OrderedDict()
         self._last_version: dict[str, int] = {}
-        #: The sync options so far, until another table is in `Capabilities.answers`.
-        self._options: dict[DocumentKey, SyncOptions] = {}
-        self._options_until: object = None
         #: Closed here, but possibly still open at the server.
         self._maybe_open: set[str] = set()
         #: Those of them that the last call closed.
@@ -189,16 +186,6 @@ class Documents:
 
     def options(self, key: DocumentKey) -> SyncOptions:
         """The sync options for a document, from static capabilities and registrations."""
-        if self._options_until is not self._capabilities.answers:
-            self._options, self._options_until = {}, self._capabilities.answers
-        known = self._options.get(key)
-        if known is None:
-            if len(self._options) > self._limit:  # a bounded cache
-                self._options.clear()
-            known = self._options[key] = self._find_options(key)
-        return known
-
-    def _find_options(self, key: DocumentKey) -> SyncOptions:
         said = self._capabilities.static.get("textDocumentSync")
         if isinstance(said, int) and not isinstance(said, bool):
             # The old short form means open, change and save. fortls checks files only on save.

@@ -6,7 +6,6 @@ with a proof. Checks of one document are serialised; a check with `text=` has th
 
 from __future__ import annotations
 
-import functools
 import time
 from pathlib import Path
 
@@ -42,8 +41,6 @@ from lspkit.runtime.server.server import Server
 MOST_TRIES = 3
 #: Why another file is unknown.
 NO_TIME = "no time was left to check it"
-#: The same files are checked again and again, and making a `Path` takes long.
-_path = functools.lru_cache(1024)(Path)
 
 
 def check_file(
@@ -61,7 +58,7 @@ def check_file(
         took = f"by {one.how} in {one.duration * 1000:.1f} ms"
         log_findings(one.server, file.path, one.lists, took)
     return Examination(
-        path=_path(file.path),
+        path=Path(file.path),
         uri=file.uri,
         servers=tuple(whole.examined),
         severities=config.diagnostics.include_severities,
