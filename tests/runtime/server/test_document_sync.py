@@ -267,3 +267,14 @@ def test_a_question_with_a_text_does_not_answer_for_a_check(tmp_path, scripted):
         ws.hover("a.scr", 1, 1, text="fine\n")
         report = waiting.result(30)
     assert not report.verdict.clean
+
+
+def test_findings_stay_known_when_the_same_text_gets_another_version(tmp_path, scripted):
+    """The server is made to look again, and has not answered yet."""
+    argv = scripted(Script(diagnostics=Diagnostics(on=("open",))))
+    with workspace(tmp_path, argv, text="ERROR\n") as ws:
+        assert ws.check("a.scr").verdict.value == "dirty"
+        [server] = ws._engine.pool.servers()
+        assert server.channel.touch(path_to_uri(str(tmp_path / "a.scr"))).version == 2
+        [(path, findings)] = ws.diagnostics().items()
+    assert (path.name, len(findings)) == ("a.scr", 1)
