@@ -34,8 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     escape_unprintable()
     given = sys.argv[1:] if argv is None else argv
-    # The timeout of a command begins when its process does. A program may call this at any time.
     own_process = argv is None
+    # The timeout of a command begins when its process does. A program may call this at any time.
     began = process_start.process_start() if own_process else time.monotonic()
     load = import_without_collection if own_process else import_module
     arguments = argparse.Namespace(debug=False, command=None, began=began, load=load)

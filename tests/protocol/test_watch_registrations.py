@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lspkit.protocol.capabilities import Registration
-from lspkit.protocol.watching.watch_registrations import (
+from lspkit.protocol.watching.registrations import (
     CHANGED,
     CREATED,
     DELETED,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.protocol.watching.watch_registrations import (
+from lspkit.protocol.watching.registrations import (
     CHANGED,
     CREATED,
     DELETED,

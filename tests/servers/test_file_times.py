@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.protocol.watching.watch_registrations import CHANGED, CREATED, DELETED, REPLACED
+from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import Exceptions
 from lspkit.servers.project.config_inputs import Inputs, Times

@@ -15,7 +15,7 @@ from lspkit.errors import LspkitError
 from lspkit.late_imports import safe_imports
 from lspkit.operations.effects import Apply, ChangeDisk
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watching.watch_registrations import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.effects.replaced_files import ReplacedFiles
 from lspkit.runtime.exchange.context import Context

@@ -25,7 +25,7 @@ import msgspec
 from lspkit.edit_types import ChangedFiles
 from lspkit.errors import LspkitError
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watching.watch_registrations import DELETED, REPLACED, FileEvent
+from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import DiskState, Files, Layout
 from lspkit.runtime.pool.event_queue import (

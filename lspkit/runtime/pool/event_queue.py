@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watching.watch_registrations import CHANGED, METHOD, FileEvent
+from lspkit.protocol.watching.registrations import CHANGED, METHOD, FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, is_free
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition import Definition

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 
 from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServerError, ServerBrokenError, ServerUnavailableError
-from lspkit.protocol.watching.watch_registrations import FileEvent
+from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.concurrency.workers import Workers

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from lspkit.config import Config
 from lspkit.config.model import DISABLED
 from lspkit.errors import NoServerError
-from lspkit.protocol.watching.watch_registrations import CHANGED, FileEvent
+from lspkit.protocol.watching.registrations import CHANGED, FileEvent
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.slot import LOOK_AGAIN
 from lspkit.runtime.server import failure_errors

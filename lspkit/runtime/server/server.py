@@ -16,7 +16,7 @@ from lspkit.errors import LspkitError, RequestTimeoutError, ServerBrokenError
 from lspkit.protocol import events
 from lspkit.protocol.open_documents import Documents
 from lspkit.protocol.session import Session, State, params_of
-from lspkit.protocol.watching.watch_registrations import WatchRegistrations
+from lspkit.protocol.watching.registrations import WatchRegistrations
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files

@@ -6,13 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
-from lspkit.protocol.watching.watch_registrations import (
-    CHANGED,
-    CREATED,
-    DELETED,
-    REPLACED,
-    FileEvent,
-)
+from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 
 #: The merged kind of two events of one file, None for no event. Other sequences are impossible.
 AFTER: dict[tuple[int, int], int | None] = {

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterable
 
 from lspkit.limits import MOST_FOLDERS_BESIDE, MOST_FOLDERS_OF_BRANCH
-from lspkit.protocol.watching.watch_registrations import DELETED, FileEvent
+from lspkit.protocol.watching.registrations import DELETED, FileEvent
 from lspkit.workspace_boundary import is_inside
 
 log = logging.getLogger("lspkit.runtime")

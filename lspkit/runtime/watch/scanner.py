@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable
 
-from lspkit.protocol.watching.watch_registrations import DELETED, REPLACED, FileEvent
+from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.backend import PollingNotifier
 from lspkit.runtime.watch.coalesce import among, merged
 from lspkit.runtime.watch.notifier import Hints, Notifier

@@ -12,7 +12,7 @@ import collections
 import os
 from collections.abc import Iterator
 
-from lspkit.protocol.watching.watch_registrations import CHANGED, CREATED, DELETED, FileEvent
+from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.watch.excluded_folders import is_excluded
 
 #: How many links are remembered.

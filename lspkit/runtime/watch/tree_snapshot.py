@@ -24,13 +24,7 @@ import time
 from collections.abc import Callable
 
 from lspkit.edits.directory import is_spare
-from lspkit.protocol.watching.watch_registrations import (
-    CHANGED,
-    CREATED,
-    DELETED,
-    REPLACED,
-    FileEvent,
-)
+from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import PASSED, READ, read_entries, stamp_of
 from lspkit.runtime.watch.symlinks import Symlinks

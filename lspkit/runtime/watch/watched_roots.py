@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 
-from lspkit.protocol.watching.watch_registrations import FileEvent
+from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import DiskState
 from lspkit.runtime.watch.backend import best_notifier

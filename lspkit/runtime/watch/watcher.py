@@ -27,7 +27,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from lspkit.protocol.watching.watch_registrations import FileEvent
+from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, time_left
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter

@@ -6,7 +6,7 @@ import msgspec
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import log_line
-from lspkit.protocol.watching.watch_registrations import CHANGED, CREATED, DELETED, REPLACED
+from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED
 from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
 

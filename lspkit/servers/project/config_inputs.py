@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from lspkit.protocol.watching.watch_registrations import CHANGED, CREATED, DELETED
+from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_imports import imported_by
 from lspkit.servers.project.file_relevance import changes_modules, is_named

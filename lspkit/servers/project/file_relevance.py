@@ -13,12 +13,7 @@ import re
 from pathlib import PurePath
 from typing import Literal
 
-from lspkit.protocol.watching.watch_registrations import (
-    CHANGED,
-    CREATED,
-    FileEvent,
-    WatchRegistrations,
-)
+from lspkit.protocol.watching.registrations import CHANGED, CREATED, FileEvent, WatchRegistrations
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.package_folders import PackageFolder, is_of_packages
 from lspkit.workspace_boundary import is_inside

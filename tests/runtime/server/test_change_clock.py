@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lspkit.diagnostics.freshness_events import Rested
-from lspkit.protocol.watching.watch_registrations import CHANGED, CREATED, REPLACED, FileEvent
+from lspkit.protocol.watching.registrations import CHANGED, CREATED, REPLACED, FileEvent
 from lspkit.runtime.pool import event_queue
 from lspkit.runtime.pool.event_queue import ServerFileEvent
 from lspkit.runtime.server import change_clock

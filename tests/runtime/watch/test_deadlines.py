@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lspkit.protocol.watching.watch_registrations import FileEvent
+from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.watch.backend import best_notifier
 from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher

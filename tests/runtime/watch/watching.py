@@ -11,13 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.protocol.watching.watch_registrations import (
-    CHANGED,
-    CREATED,
-    DELETED,
-    REPLACED,
-    FileEvent,
-)
+from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.backend import PollingNotifier
 from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher
