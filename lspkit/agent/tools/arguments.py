@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from lspkit.agent.tools.result_data import shorten
-from lspkit.agent.tools.tool_table import FIELDS, LARGEST, TABLE, Field, ToolSpec
+from lspkit.agent.tools.tool_table import FIELDS, LARGEST, SINGLE, TABLE, Field, ToolSpec
 from lspkit.config.problems import kind_of, suggestion_for
 from lspkit.errors import LspkitError
 from lspkit.limits import LONGEST_ARGUMENTS, LONGEST_OBJECT, MOST_ARGUMENTS
@@ -77,11 +77,11 @@ def mapping_of(arguments: object) -> dict[str, Any]:
     return {str(name): one for name, one in value.items()}
 
 
-def read_arguments(row: ToolSpec, arguments: Mapping[str, Any], *, alone: bool) -> ToolRequest:
+def read_arguments(row: ToolSpec, arguments: Mapping[str, Any], tool: str) -> ToolRequest:
     """The request, or a `BadInput` with all faults.
 
-    `alone` is for the tool of a single operation, which accepts no other fields. The single tool
-    declares the fields of all operations, so those of other operations are ignored.
+    `tool` is the name that was called. The single tool declares the fields of all operations, so
+    those of other operations are ignored; the tool of one operation accepts no other fields.
     """
     values, wrong = _collect_fields(row, arguments)
     faults = list(wrong.values())
@@ -90,11 +90,11 @@ def read_arguments(row: ToolSpec, arguments: Mapping[str, Any], *, alone: bool) 
     for name in arguments:
         if name in taken:
             continue
-        if not alone and name in _KNOWN_ANYWHERE:
+        if tool == SINGLE and name in _KNOWN_ANYWHERE:
             if arguments[name] is not None:
                 warnings.append(f"{row.operation} does not use {name}")
         else:
-            faults.append(_unknown_field(name, row))
+            faults.append(_unknown_field(name, row, tool))
     if issubclass(row.request, ItemRequest) and values.get("item") is not None:
         extra = [name for name in values if name != "item"]
         warnings += [f"{FIELDS[name].name} is not used beside callHierarchyItem" for name in extra]
@@ -167,12 +167,11 @@ def _display_value(value: object) -> str:
     return shorten(text, LONGEST_VALUE)
 
 
-def _unknown_field(name: str, row: ToolSpec) -> str:
+def _unknown_field(name: str, row: ToolSpec, tool: str) -> str:
     takes = [field.name for field in row.fields.values()]
     shown = shorten(one_line(name), LONGEST_VALUE)
-    return (
-        f"{shown} is unknown; {row.operation} takes {', '.join(takes)}{suggestion_for(name, takes)}"
-    )
+    expected = f"{row.called_as(tool)} takes {', '.join(takes)}"
+    return f"{shown} is unknown; {expected}{suggestion_for(name, takes)}"
 
 
 def _position_faults(values: dict[str, Any], wrong: Container[str]) -> list[str]:

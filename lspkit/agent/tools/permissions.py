@@ -39,13 +39,12 @@ def _row_permission(row: ToolSpec, config: Config, single: Permission | None = N
     return max(said, key=_STRICTER.index, default=row.permission)
 
 
-def check_permission(row: ToolSpec, name: str, config: Config) -> None:
+def check_permission(row: ToolSpec, tool: str, config: Config) -> None:
     """Raise an error if the configuration disables or denies a call."""
+    called = row.called_as(tool)
     if not config.enabled:
         raise NoServerError(DISABLED)
     if row not in offered_tools(config):
-        raise PermissionRefused(
-            f"{row.operation} is switched off by the configuration (navigationTools)"
-        )
-    if permission_of(name, row.operation, config) == "deny":
-        raise PermissionRefused(f"{row.operation} is denied by the configuration (permissions)")
+        raise PermissionRefused(f"{called} is switched off by the configuration (navigationTools)")
+    if permission_of(tool, row.operation, config) == "deny":
+        raise PermissionRefused(f"{called} is denied by the configuration (permissions)")

@@ -134,6 +134,10 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
         """All its names, each once."""
         return tuple(dict.fromkeys((self.tool, self.mcp, self.operation)))
 
+    def called_as(self, tool: str) -> str:
+        """How messages name it to a model that called `tool`."""
+        return self.operation if tool == SINGLE else tool
+
 
 TABLE = (
     ToolSpec(

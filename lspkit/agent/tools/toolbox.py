@@ -204,7 +204,7 @@ class Toolbox:
         given = mapping_of(arguments)
         row = _operation(given, call) if name == SINGLE else _tool(name)
         call.row, call.outcome.operation = row, row.operation
-        call.asked = asked = read_arguments(row, given, alone=name != SINGLE)
+        call.asked = asked = read_arguments(row, given, name)
         call.outcome.warnings += asked.warnings
         settings = self._ws.settings
         call.config = config = settings.config
