@@ -1,7 +1,7 @@
 """`Answer`: a list of results that says whether it may be incomplete.
 
 Servers answer from an index, which may be loading, or may not cover the whole project. A list alone
-cannot say that: one result of three looks like all of one.
+cannot say that: one result of three looks complete.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from lspkit.visible_text import fold_lines
 
 T = TypeVar("T")
 
+#: The kind of a caveat: the results of a server are missing.
+SERVER_FAILED = "server failed"
 #: Most results in the text of an answer.
 MOST_LINES = 50
 #: Most results in its `repr`.

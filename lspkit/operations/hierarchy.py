@@ -16,7 +16,12 @@ from lspkit.errors import LspkitError, PositionError
 from lspkit.operations.effect_results import Reply
 from lspkit.operations.effects import Ask, DoAll, Effects, ReportUndecodable
 from lspkit.operations.position_translation import Translator, make_translator, sort_unique
-from lspkit.operations.reply_parsing import OWN_FAULTS, answer_from, decode_replies
+from lspkit.operations.reply_parsing import (
+    OWN_FAULTS,
+    answer_from,
+    decode_replies,
+    failure_caveats,
+)
 from lspkit.operations.request import PositionRequest, Request, T_co, operation
 from lspkit.operations.symbol_positions import ask_at
 from lspkit.protocol.wire.raw_items import read_calls_with_items, read_hierarchy_items
@@ -77,15 +82,16 @@ class SubtypesRequest(ItemRequest[Answer[TypeItem]], frozen=True, kw_only=True):
 def prepare_call_hierarchy(request: CallHierarchyRequest) -> Effects[Answer[CallItem]]:
     """The items at the position, of all servers."""
     found = yield from _prepare(request, "textDocument/prepareCallHierarchy", CallItem)
-    return Answer(sort_unique(found, _sort_key))
+    return Answer(sort_unique(found, _sort_key), found.caveats)
 
 
-def _prepare(request: PositionRequest[Any], method: str, kind: type[Item]) -> Effects[list[Item]]:
+def _prepare(request: PositionRequest[Any], method: str, kind: type[Item]) -> Effects[Answer[Item]]:
     replies = yield from ask_at(request, method)
     found: list[Item] = []
-    for reply, items in (yield from decode_replies(replies, read_hierarchy_items)):
+    decoded = yield from decode_replies(replies, read_hierarchy_items)
+    for reply, items in decoded:
         found += yield from _items(reply, items, request.path, kind)
-    return found
+    return answer_from(decoded, found)
 
 
 def _sort_key(item: HierarchyItem) -> tuple[Any, ...]:
@@ -123,21 +129,25 @@ def _ask_each(
     given: Item | None,
     kind: type[Item],
     ask: Callable[[Item], Effects[Answer[T]]],
-) -> Effects[list[tuple[Item, Answer[T]]]]:
-    """The results for the given item, or for each item at the position.
+) -> Effects[tuple[list[tuple[Item, Answer[T]]], list[Caveat]]]:
+    """The results for the given item, or for each item at the position, and all caveats.
 
     A position may have several items: overloads, or one item per server.
     """
-    items = [given] if given is not None else (yield from _items_at_position(request, kind))
+    items = Answer([given]) if given else (yield from _items_at_position(request, kind))
+    caveats = list(items.caveats)
     if len(items) < 2:
-        return [(items[0], (yield from ask(items[0])))] if items else []
-    results: list[Answer[T] | LspkitError] = yield DoAll(
-        tuple(msgspec.structs.replace(request, item=item) for item in items)
-    )
-    return (yield from _complete_servers(list(zip(items, results, strict=True))))
+        found = [(items[0], (yield from ask(items[0])))] if items else []
+    else:
+        results: list[Answer[T] | LspkitError] = yield DoAll(
+            tuple(msgspec.structs.replace(request, item=item) for item in items)
+        )
+        found, failed = yield from _complete_servers(list(zip(items, results, strict=True)))
+        caveats += failed
+    return found, [*caveats, *(one for _, answer in found for one in answer.caveats)]
 
 
-def _items_at_position(request: ItemRequest[Any], kind: type[Item]) -> Effects[list[Item]]:
+def _items_at_position(request: ItemRequest[Any], kind: type[Item]) -> Effects[Answer[Item]]:
     """The distinct items at the position."""
     method = "textDocument/prepareCallHierarchy"
     if kind is not CallItem:
@@ -147,13 +157,13 @@ def _items_at_position(request: ItemRequest[Any], kind: type[Item]) -> Effects[l
         what = "function" if kind is CallItem else "type"
         raise PositionError(f"there is no {what} at this position in {request.path}")
     distinct = {(item.server, item.raw): item for item in found}
-    return sorted(distinct.values(), key=_sort_key)
+    return Answer(sorted(distinct.values(), key=_sort_key), found.caveats)
 
 
 def _complete_servers(
     results: list[tuple[Item, Answer[T] | LspkitError]],
-) -> Effects[list[tuple[Item, Answer[T]]]]:
-    """The results of the servers that have answered for all of their items.
+) -> Effects[tuple[list[tuple[Item, Answer[T]]], tuple[Caveat, ...]]]:
+    """The results of the servers that have answered for all of their items, and caveats.
 
     The other servers count as failed, as after a single request.
     """
@@ -172,7 +182,7 @@ def _complete_servers(
         yield ReportUndecodable(tuple(failed.values()), tuple(failed))
         if not found:
             raise next(iter(failed.values()))
-    return found
+    return found, failure_caveats(failed.values())
 
 
 def _ask_about(item: HierarchyItem, method: str) -> Effects[list[Reply]]:
@@ -194,12 +204,11 @@ def _calls(
 ) -> Effects[Answer[Call]]:
     """The calls of all items, merged by caller or callee."""
     found: dict[tuple[Any, ...], Call] = {}
-    caveats: list[Caveat] = []
     ask = functools.partial(_calls_of, method=method)
-    for item, calls in (yield from _ask_each(request, given, CallItem, ask)):
+    results, caveats = yield from _ask_each(request, given, CallItem, ask)
+    for item, calls in results:
         # The ranges of outgoing calls are in the item's own file, so they are merged per file.
         where = "" if method.endswith("incomingCalls") else str(item.path or item.uri)
-        caveats += calls.caveats
         for call in calls:
             key = (_sort_key(call.item), where)
             ranges = {*call.ranges, *(found[key].ranges if key in found else ())}
@@ -211,7 +220,8 @@ def _calls(
 def _calls_of(item: CallItem, method: str) -> Effects[Answer[Call]]:
     found: list[Call] = []
     replies = yield from _ask_about(item, method)
-    for reply, read in (yield from decode_replies(replies, read_calls_with_items)):
+    decoded = yield from decode_replies(replies, read_calls_with_items)
+    for reply, read in decoded:
         ends = [(call.item, wire) for call, wire in read]
         others = yield from _items(reply, ends, item.via, CallItem)
         translate = yield from make_translator(reply, [item.uri, *(one.uri for one in others)])
@@ -220,24 +230,24 @@ def _calls_of(item: CallItem, method: str) -> Effects[Answer[Call]]:
             text = translate.place((other if incoming else item).uri).text
             ranges = tuple(translate.range(text, one) for one in wire.from_ranges or ())
             found.append(Call(other, ranges))
-    return answer_from(replies, found)
+    return answer_from(decoded, found)
 
 
 def _types(
     request: ItemRequest[Answer[TypeItem]], given: TypeItem | None, method: str
 ) -> Effects[Answer[TypeItem]]:
     ask = functools.partial(_types_of, method=method)
-    found = yield from _ask_each(request, given, TypeItem, ask)
-    items = sort_unique((one for _, types in found for one in types), _sort_key)
-    return Answer(items, (one for _, types in found for one in types.caveats))
+    results, caveats = yield from _ask_each(request, given, TypeItem, ask)
+    return Answer(sort_unique((one for _, types in results for one in types), _sort_key), caveats)
 
 
 def _types_of(item: TypeItem, method: str) -> Effects[Answer[TypeItem]]:
     found: list[TypeItem] = []
     replies = yield from _ask_about(item, method)
-    for reply, items in (yield from decode_replies(replies, read_hierarchy_items)):
+    decoded = yield from decode_replies(replies, read_hierarchy_items)
+    for reply, items in decoded:
         found += yield from _items(reply, items, item.via, TypeItem)
-    return answer_from(replies, found)
+    return answer_from(decoded, found)
 
 
 def _about_item(

@@ -61,7 +61,7 @@ def _locations(replies: list[Reply]) -> Locations:
         if places:
             files = yield needed_places(reply, [uri for uri, _ in places])
             found += translate_locations(reply, files, places)
-    return answer_from(replies, sort_locations(found))
+    return answer_from(read, sort_locations(found))
 
 
 def _lookup(

@@ -2,7 +2,8 @@
 
 A server whose answer cannot be decoded has failed, like one that answers with an error: it is left
 out if another server has answered, otherwise its error is raised. If only some items cannot be
-decoded, the others are the answer, and the loss is reported with `ReportUndecodable`.
+decoded, the others are the answer, and the loss is reported with `ReportUndecodable`. In both cases
+the answer has a caveat.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+import msgspec
+
 from lspkit import errors
-from lspkit.answer import Answer
+from lspkit.answer import SERVER_FAILED, Answer
 from lspkit.operations.effect_results import Reply
 from lspkit.operations.effects import Effects, ReportUndecodable
 from lspkit.protocol.wire.results import Read
@@ -58,6 +61,8 @@ def decode_replies(
         yield ReportUndecodable(tuple(problems), tuple(failed))
         if not found:
             raise problems[0]
+        reply, items = found[0]
+        found[0] = with_caveats(reply, failure_caveats(problems)), items
     return found
 
 
@@ -74,12 +79,26 @@ def decode_whole(
     return found
 
 
-def answer_from(replies: Iterable[Reply], items: Iterable[T]) -> Answer[T]:
-    """The results that were made from these replies, with the caveats of the replies."""
+def answer_from(decoded: Iterable[tuple[Reply, object]], items: Iterable[T]) -> Answer[T]:
+    """The results that were made from decoded replies, with the caveats of the replies."""
     caveats: list[Caveat] = []
-    for reply in replies:
+    for reply, _ in decoded:
         caveats += reply.caveats
     return Answer(items, caveats)
+
+
+def with_caveats(reply: Reply, caveats: tuple[Caveat, ...]) -> Reply:
+    """The reply with further caveats."""
+    return msgspec.structs.replace(reply, caveats=(*reply.caveats, *caveats)) if caveats else reply
+
+
+def failure_caveats(problems: Iterable[errors.LspkitError]) -> tuple[Caveat, ...]:
+    """What is missing because servers have failed; one that cannot answer has not."""
+    return tuple(
+        Caveat(SERVER_FAILED, str(one), str(one.fields.get("server", "")))
+        for one in problems
+        if not isinstance(one, errors.UnsupportedError)
+    )
 
 
 def undecodable_error(reply: Reply, parts: int = 0) -> errors.RequestFailedError:

@@ -42,7 +42,8 @@ def document_symbols(request: DocumentSymbolsRequest) -> Effects[Answer[types.Sy
     replies: list[Reply] = yield Ask(
         request.path, request.text, "textDocument/documentSymbol", _document_params
     )
-    return Answer(sort_unique((yield from translate_symbols(replies)), text_order))
+    found = yield from translate_symbols(replies)
+    return Answer(sort_unique(found, text_order), found.caveats)
 
 
 @operation("workspace_symbols", WorkspaceSymbolsRequest, list[types.Symbol])
@@ -67,7 +68,7 @@ def workspace_symbols(request: WorkspaceSymbolsRequest) -> Effects[Answer[types.
 
 def _search(request: WorkspaceSymbolsRequest, query: str) -> Effects[Answer[types.Symbol]]:
     replies: list[Reply] = yield AskWorkspace(request.path, "workspace/symbol", {"query": query})
-    return answer_from(replies, (yield from translate_symbols(replies)))
+    return (yield from translate_symbols(replies))
 
 
 def _members(
@@ -104,16 +105,17 @@ def _full_name(symbol: types.Symbol) -> Chain:
     return (*container, *name_parts(symbol.name))
 
 
-def translate_symbols(replies: list[Reply]) -> Effects[list[types.Symbol]]:
+def translate_symbols(replies: list[Reply]) -> Effects[Answer[types.Symbol]]:
     """The symbols of all answers."""
     found: list[types.Symbol] = []
-    for reply, wires in (yield from decode_replies(replies, read_symbols)):
+    decoded = yield from decode_replies(replies, read_symbols)
+    for reply, wires in decoded:
         # The text shows where the name is, which a server may not say.
         texts = any(wire.location is not None for wire in wires)
         uris = (reply.view.uri, *_uris(wires))
         translate = yield from make_translator(reply, uris, texts=texts)
         found += [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
-    return found
+    return answer_from(decoded, found)
 
 
 def _uris(wires: Sequence[WireSymbol]) -> Iterator[str]:

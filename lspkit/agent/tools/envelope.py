@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from lspkit.agent.tools.result_data import ResultPieces, replace_surrogates, shorten
-from lspkit.answer import caveat_line
+from lspkit.answer import SERVER_FAILED, caveat_line
 from lspkit.diagnostics.render import name_of
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.errors import (
@@ -193,8 +193,11 @@ def largest_fitting(size: int, fits: Callable[[int], bool]) -> int:
 
 
 def caveats_of(result: Any) -> tuple[str, ...]:
-    """Why a result may be incomplete, as one line; empty if it is complete."""
-    caveats = getattr(result, "caveats", ())
+    """Why a result may be incomplete, as one line; empty if it is complete.
+
+    Servers that have failed are among the errors of the envelope.
+    """
+    caveats = [one for one in getattr(result, "caveats", ()) if one.kind != SERVER_FAILED]
     return (f"perhaps not all: {caveat_line(caveats)}",) if caveats else ()
 
 

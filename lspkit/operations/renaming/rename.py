@@ -109,7 +109,9 @@ def _rename_at(request: RenameRequest, line: int, column: int) -> Effects[Worksp
     if found is None:
         return WorkspaceEdit()
     edit = yield from translate_edit(*found)
-    return msgspec.structs.replace(edit, caveats=found[1].caveats)
+    # The edit is of one server: what another one has failed at does not make it incomplete.
+    own = tuple(one for one in found[1].caveats if one.server == found[1].server)
+    return msgspec.structs.replace(edit, caveats=own)
 
 
 def _first_edit(replies: list[Reply]) -> Effects[tuple[WireEdit, Reply] | None]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from lspkit.errors import LspkitError, UnsupportedError
 from lspkit.operations.effect_results import Reply
 from lspkit.operations.effects import Ask, ReportUndecodable
-from lspkit.operations.reply_parsing import OWN_FAULTS
+from lspkit.operations.reply_parsing import OWN_FAULTS, failure_caveats, with_caveats
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.concurrency.call import CallContext
@@ -115,10 +115,13 @@ def collect_replies(
     method: str,
     call: CallContext,
 ) -> list[Reply]:
-    """The answers of the servers; raises if there is none. Failures are recorded for the caller."""
+    """The answers of the servers; raises if there is none.
+
+    Failures are recorded for the caller, and are caveats of the first answer.
+    """
     replies, failed = sorted_out(results)
     problems = of_the_able([*failed, *failures], method)
     call.log_answers((one.server for one in replies), problems)
     if not replies:
         raise worst_of(problems, method)
-    return replies
+    return [with_caveats(replies[0], failure_caveats(problems)), *replies[1:]]

@@ -1,4 +1,4 @@
-"""References without declarations, from a server that leaves out others when it is asked so."""
+"""Lists of references: without declarations, and without the results of a failed server."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import pytest
 
 import lspkit
 from lspkit.protocol.uris import path_to_uri
-from lspkit.testing import Log, Script
+from lspkit.testing import Fault, Log, Script
 from tests.runtime.server_log import define, finding
-from tests.scripted import workspace
+from tests.scripted import config_for, workspace
 
 REFERENCES, DECLARATION = "textDocument/references", "textDocument/declaration"
+RENAME = "textDocument/rename"
 
 
 def at(path: Any, line: int) -> dict[str, Any]:
@@ -56,3 +57,35 @@ def test_an_answer_that_cannot_be_read_is_an_error(tmp_path, scripted, monkeypat
     argv = scripted(Script(answers=answers, capabilities={"declarationProvider": True}))
     with workspace(tmp_path, argv) as ws, pytest.raises(lspkit.LspkitError, match="cannot be read"):
         lines(ws, include_declaration=False)
+
+
+def beside(folder: Any, well: list[str], failing: list[str]) -> lspkit.Workspace:
+    """A workspace whose one file has two servers."""
+    (folder / "a.scr").write_text("one\ntwo\n", encoding="utf-8")
+    config = config_for(well)
+    config["lsp"]["second"] = {"command": failing, "extensions": [".scr"]}
+    return lspkit.Workspace(folder, config=config)
+
+
+@pytest.mark.parametrize("fault", ["error", "crash"])
+def test_a_list_without_the_results_of_a_failed_server_says_so(tmp_path, scripted, fault):
+    well = scripted(Script(answers={REFERENCES: [at(tmp_path / "a.scr", 1)]}))
+    failing = scripted(Script(faults=[Fault(REFERENCES, fault)]))
+    with beside(tmp_path, well, failing) as ws:
+        found = ws.references("a.scr", 1, 1)
+    assert [one.line for one in found] == [2]
+    assert not found.complete
+    assert [(one.kind, one.server) for one in found.caveats] == [("server failed", "second")]
+
+
+def test_an_edit_comes_from_one_server_so_the_failure_of_another_does_not_concern_it(
+    tmp_path, scripted
+):
+    place = at(tmp_path / "a.scr", 1)
+    edit = {"changes": {place["uri"]: [{"range": place["range"], "newText": "three"}]}}
+    well = scripted(Script(answers={RENAME: edit}))
+    failing = scripted(Script(faults=[Fault(RENAME, "error")]))
+    with beside(tmp_path, well, failing) as ws:
+        renamed = ws.rename("a.scr", 1, 1, new_name="three")
+    assert renamed.files
+    assert renamed.complete
