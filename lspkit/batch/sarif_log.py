@@ -217,11 +217,12 @@ def _invocation(outcome: CheckOutcome, server: str, *, first: bool) -> dict[str,
         if one.server == server and _is_silent(one, report)
     ]
     notes = [_notification(path, one.reason or one.how, "warning", outcome) for path, one in silent]
+    unclear: dict[Path, str] = {}
     if first:
         unclear = {**outcome.missing, **outcome.failed, **outcome.uncompared}
         for level, files in (("warning", unclear), ("note", outcome.skipped)):
             notes += [_notification(path, why, level, outcome) for path, why in files.items()]
-    told: dict[str, Any] = {"executionSuccessful": not silent}
+    told: dict[str, Any] = {"executionSuccessful": not silent and not unclear}
     if notes:
         told["toolExecutionNotifications"] = notes
     return told

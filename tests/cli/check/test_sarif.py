@@ -71,6 +71,15 @@ def test_each_server_has_a_run_also_without_findings(tmp_path):
     assert all(run["invocations"][0]["executionSuccessful"] for run in runs)
 
 
+@pytest.mark.parametrize("why", ["missing", "failed", "uncompared"])
+def test_a_run_with_files_that_nobody_has_checked_was_not_successful(tmp_path, why):
+    unclear = {why: {tmp_path / "b.py": "no time was left"}}
+    made = msgspec.structs.replace(outcome(tmp_path), **unclear)
+    [first, *others] = [run["invocations"][0] for run in valid(as_sarif(made))]
+    assert not first["executionSuccessful"]
+    assert all(one["executionSuccessful"] for one in others)
+
+
 def test_a_result_has_its_rule_place_and_level(tmp_path):
     other = RelatedLocation(
         Location(Path("/lib/x.py"), Range(Position(1, 1), Position(1, 2)), "file:///lib/x.py"),
