@@ -69,7 +69,7 @@ bench: $(DEV_READY) servers
 	@$(PYTHON) -m benchmarks $(ARGS)
 
 docs: $(DEV_READY)
-	@$(PYTHON) -m mkdocs build --quiet --strict --site-dir build/site
+	@$(PYTHON) -m mkdocs build --strict --site-dir build/site
 	@$(PYTHON) -m tests.doc_blocks
 	@echo "the site is in build/site"
 

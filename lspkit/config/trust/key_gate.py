@@ -47,7 +47,7 @@ def remove_blocked(
 ) -> tuple[dict[str, Any], list[Blocked]]:
     """A project's layer without the blocked settings, and the list of these.
 
-    >>> gated({"lsp": {"x": {"command": ["run-me"], "extensions": [".x"]}}}, {})
+    >>> remove_blocked({"lsp": {"x": {"command": ["run-me"], "extensions": [".x"]}}}, {})
     ({'lsp': {'x': {'extensions': ['.x']}}}, [Blocked(field='lsp.x.command')])
     """
     kept, _, blocked = _split(project, execution_keys, harmless_keys)

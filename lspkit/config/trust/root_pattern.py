@@ -78,10 +78,10 @@ def compile_pattern(
     `home` returns the folder of `~` or `~user`. On Windows a backslash is a separator, and a
     special character is escaped with brackets: `[(]`.
 
-    >>> compiled("/code").trusts("/code/a/b"), compiled("/code").trusts("/code2")
-    (True, False)
-    >>> compiled("/code/*").trusts("/code/a"), compiled("/code/*").trusts("/code/a/b")
-    (True, False)
+    >>> [compile_pattern("/code").trusts(one) for one in ("/code/a/b", "/code2")]
+    [True, False]
+    >>> [compile_pattern("/code/*").trusts(one) for one in ("/code/a", "/code/a/b")]
+    [True, False]
     """
     try:
         return Pattern(entry, _items(entry, home, windows), windows)

@@ -50,7 +50,7 @@ def keep_tighter(
 ) -> tuple[dict[str, Any], list[str]]:
     """A project's layer without the values that would loosen a limit, and their places.
 
-    >>> tightened({"timing": {"requestTimeoutMs": 9}}, {"timing": {"requestTimeoutMs": 5}})
+    >>> keep_tighter({"timing": {"requestTimeoutMs": 9}}, {"timing": {"requestTimeoutMs": 5}})
     ({'timing': {}}, ['timing.requestTimeoutMs'])
     """
     kept, loose = dict(theirs), list[str]()

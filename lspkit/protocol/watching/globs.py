@@ -59,7 +59,7 @@ def pattern_mistake(pattern: str) -> str:
     Matching is lenient, since a server may register anything. Here a pattern that matches nothing,
     and a bracket or brace without a partner, are mistakes.
 
-    >>> mistake_in("**/{a,b"), mistake_in("**/{a,b}")
+    >>> pattern_mistake("**/{a,b"), pattern_mistake("**/{a,b}")
     ('{ has no partner', '')
     """
     pattern = pattern.strip()
