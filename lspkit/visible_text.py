@@ -74,3 +74,10 @@ def _escape_line(line: str) -> str:
 def _escape(one: str) -> str:
     # Python leaves DEL as it is.
     return f"\\u{ord(one):04x}" if ord(one) <= 0xFFFF else json.dumps(one)[1:-1]
+
+
+def bytes_text(number: int) -> str:
+    """A number of bytes for people."""
+    if number < 1_000_000_000:
+        return f"{number / 1_000_000:.0f} MB"
+    return f"{number / 1_000_000_000:.1f} GB"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from lspkit.agent import Toolbox
 from lspkit.diagnostics.render import line_of
 from lspkit.testing import Fault, Script
 from lspkit.visible_text import (
+    UNSEEN,
+    bytes_text,
     count,
     fold_lines,
     headline,
@@ -160,3 +163,15 @@ def test_an_edit_says_how_many_in_how_many():
     change = lspkit.FileEdit(Path("/a.py"), "file:///a.py", (lspkit.TextEdit(place, "x"),))
     assert str(lspkit.WorkspaceEdit((change,))) == "1 edit in 1 file"
     assert str(lspkit.AppliedEdit(lspkit.WorkspaceEdit())) == "changed 0 files"
+
+
+def test_memory_is_for_people():
+    assert bytes_text(38_400_000) == "38 MB"
+    assert bytes_text(1_240_000_000) == "1.2 GB"
+
+
+def test_the_status_page_escapes_the_same_characters():
+    script = Path(lspkit.__file__).parent / "web" / "assets" / "status.js"
+    [shown] = re.findall(r"const UNSEEN = /\[\S*?\\p\{Zp\}(\S+)\]/gu;", script.read_text("utf-8"))
+    codes = re.sub(r"\\u\{?([0-9a-f]+)\}?", lambda found: chr(int(found[1], 16)), shown)
+    assert codes == UNSEEN

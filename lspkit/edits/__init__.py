@@ -1,1 +1,1 @@
-"""The boundary of paths, and the jail of edits: used by every door."""
+"""Edits of files: planned, checked, and applied as a whole or not at all."""

@@ -59,11 +59,6 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         return self.packages[0].version
 
     @property
-    def manager(self) -> Manager:
-        """The manager of the first package."""
-        return self.packages[0].manager
-
-    @property
     def managers(self) -> tuple[Manager, ...]:
         """The package managers that it cannot do without."""
         return tuple(dict.fromkeys(one.manager for one in self.packages))

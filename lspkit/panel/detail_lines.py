@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from lspkit.panel.server_lines import Line, bytes_text, cut, fit, pad, relative, wrap
+from lspkit.panel.server_lines import Line, cut, fit, pad, relative, wrap
 from lspkit.servers.status import RootStatus, ServerState, ServerStatus
+from lspkit.visible_text import bytes_text
 
 #: Cells before the text: an indent, and a label.
 INDENT, LABEL = 4, 10

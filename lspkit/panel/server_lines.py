@@ -13,7 +13,7 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 
 from lspkit.panel.panel_rows import most_broken
 from lspkit.servers.status import NOT_FOUND, ServerState, ServerStatus, WorkspaceStatus
-from lspkit.visible_text import fold_lines, one_line
+from lspkit.visible_text import bytes_text, fold_lines, one_line
 
 #: A part of a line, and the name of its style; empty for plain text.
 Part = tuple[str, str]
@@ -214,10 +214,3 @@ def _memory(server: ServerStatus, age: float) -> str:
         return f"↻ {max(0.0, root.broken.retry_in - age):.0f} s"
     used = sum(one.memory_bytes for one in server.roots)
     return bytes_text(used) if used else ""
-
-
-def bytes_text(number: int) -> str:
-    """A number of bytes for people."""
-    if number < 1_000_000_000:
-        return f"{number / 1_000_000:.0f} MB"
-    return f"{number / 1_000_000_000:.1f} GB"

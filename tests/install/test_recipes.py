@@ -31,7 +31,7 @@ def test_it_brings_a_program_that_the_definition_starts(recipe: Recipe):
 def test_its_package_manager_is_one_of_the_definition(recipe: Recipe):
     for server in recipe.servers:
         known = DEFINITIONS[server].install
-        assert recipe.manager in known, server
+        assert recipe.managers[0] in known, server
 
 
 @EACH

@@ -11,7 +11,6 @@ from rich.cells import cell_len
 from lspkit.panel.detail_lines import detail_lines
 from lspkit.panel.server_lines import (
     Columns,
-    bytes_text,
     fit,
     legend,
     pad,
@@ -154,8 +153,3 @@ def test_folders_are_seen_from_the_workspace():
     assert relative(ROOT, ROOT) == "."
     assert relative(f"{ROOT}/web", ROOT) == "web"
     assert relative(f"{ROOT}-other", ROOT) == f"{ROOT}-other"
-
-
-def test_memory_is_for_people():
-    assert bytes_text(38_400_000) == "38 MB"
-    assert bytes_text(1_240_000_000) == "1.2 GB"

@@ -38,8 +38,6 @@ VERDICT_COLOURS = {
 }
 #: Characters of a message.
 LONGEST_MESSAGE = 500
-#: Reports of one table that are shown with their findings.
-MOST_REPORTS = 20
 
 
 def diagnostics_html(found: Sequence[Diagnostic], sources: Sources) -> str:

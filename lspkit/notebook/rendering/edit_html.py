@@ -65,9 +65,7 @@ def diff_html(lines: Sequence[str]) -> str:
     """The lines of a unified diff in colours."""
     shown = "".join(map(_diff_line, lines[:MOST_LINES]))
     more = left_out(len(lines) - MOST_LINES)
-    return (
-        f'<pre style="line-height:1.3;font-family:monospace">{shown}</pre>{more}' if shown else ""
-    )
+    return f'<pre style="{_DIFF}">{shown}</pre>{more}' if shown else ""
 
 
 def _diff_line(one: str) -> str:

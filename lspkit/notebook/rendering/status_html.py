@@ -17,6 +17,7 @@ from lspkit.notebook.rendering.html_parts import (
     text,
 )
 from lspkit.servers.status import RootStatus, ServerState, ServerStatus, WorkspaceStatus
+from lspkit.visible_text import bytes_text
 
 #: Red, green and blue.
 _GREY = "128,128,128"
@@ -61,7 +62,7 @@ def _root(one: RootStatus) -> str:
     if one.requests.count:
         told.append(f"{one.requests.count} requests, median {one.requests.p50:.0f} ms")
     if one.memory_bytes:
-        told.append(f"{one.memory_bytes / 2**20:.0f} MiB")
+        told.append(bytes_text(one.memory_bytes))
     told += one.busy_with[:3]
     if one.broken is not None:
         told.append(one.broken.error)

@@ -11,7 +11,7 @@ let asked = false;
 let waiting = null;
 
 // Characters that are not seen, or that reorder the text around them.
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]/gu;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]/gu;
 
 function visible(text, lines = false) {
   const escaped = (one) => (lines && "\n\t".includes(one) ? one : `\\u{${one.codePointAt(0).toString(16)}}`);
@@ -41,12 +41,12 @@ function counts(numbers) {
 }
 
 function megabytes(bytes) {
-  return bytes ? `${Math.round(bytes / 1048576)} MB` : "";
+  return bytes ? `${Math.round(bytes / 1e6)} MB` : "";
 }
 
 function serverRow(server, root) {
   const facts = [...server.busyWith, server.pid ? `pid ${server.pid}` : "", megabytes(server.memoryBytes)];
-  const where = relative(server.root, root) === server.root ? server.root : relative(server.root, root);
+  const where = relative(server.root, root);
   const row = element(
     "div", { class: "row", "data-server": server.id },
     element("span", { class: "name" }, server.id), pill(server.state),
