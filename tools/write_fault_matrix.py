@@ -28,8 +28,8 @@ is a real process. Whatever the fault is, the following holds, and is tested for
 
 - the call is back within its time limit, with what the table says and nothing else;
 - another server of the same workspace answers meanwhile as if nothing were;
-- the next call is answered right, by the same process or by a new one, but where the table says
-  that it takes one more to notice;
+- the next call is answered right, by the same process or by a new one, except where the table says
+  that one more call may fail first;
 - lspkit itself keeps to the protocol, and no process, thread, descriptor or temporary file is left.
 
 An error is always a `LspkitError`; the table names its code. `check` raises none of them once its

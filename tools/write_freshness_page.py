@@ -185,11 +185,11 @@ SHAPE_HEAD = """\
 is left out stayed as it was.
 
 What earlier races found, and what came of it: `typescript` took a file that was told as deleted and
-created in one note for deleted, and with a `tsconfig.json` that had been written anew went by none;
+created in one note for deleted, and with a `tsconfig.json` that had been written anew used none;
 it is told in two notes. `typescript-7` adds up what it is told between two questions, and went on
-not to find what lay in a folder that it had missed meanwhile; it is told so that it adds up to
-both. `gopls` takes a file for unchanged that has the time and size of the one before it, also a
-`go.mod`, and so called a broken file clean; it is started anew for such a file.
+not to find what lay in a folder that it had missed meanwhile; lspkit reports such a folder as
+deleted and as created. `gopls` takes a file for unchanged that has the time and size of the one
+before it, also a `go.mod`, and so called a broken file clean; it is started anew for such a file.
 
 What is still wrong: the `go` command does the same. It keeps on disk what the packages of a folder
 are called and import, and looks again when a name, time or size is another one. In one round, and

@@ -69,7 +69,7 @@ MACHINE = (
             argument("--list", action="store_true", help="show what is installed"),
             JSON,
         ),
-        "Install language servers, in the versions that lspkit is tested with, into its own folder "
+        "Install language servers, in the versions that lspkit names, into its own folder "
         "(LSPKIT_TOOLS names another one). Exit status: 0 done, 1 something is not installed, 2 a "
         "mistake in the call.",
         exclusive=("--upgrade", "--remove", "--list"),
