@@ -1,6 +1,6 @@
 """Reads the log of a scripted server: what it received, and what it noticed.
 
-Each line of the file is one Entry. Reading never waits; `Log.wait_for` looks again every few
+Each line of the file is one `LogEntry`. Reading never waits; `Log.wait_for` looks again every few
 milliseconds until its deadline, since the writer is another process.
 """
 

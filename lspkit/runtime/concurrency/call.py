@@ -28,7 +28,7 @@ class CancelToken:
         self._waiters: set[Waiter] = set()
 
     def __repr__(self) -> str:
-        return f"<Cancel {'set' if self._set else 'not set'}>"
+        return f"<CancelToken {'set' if self._set else 'not set'}>"
 
     def set(self) -> None:
         """Cancel, for good."""

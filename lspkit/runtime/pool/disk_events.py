@@ -142,7 +142,7 @@ class DiskEvents:
             for one in late:
                 kept.remove(one)
         if late:
-            queue.mail.put(QueuedEvent(late))
+            queue.delivery.put(QueuedEvent(late))
             self._deliver_soon([queue])
 
     def _is_excluded(self, folder: str) -> bool:
@@ -208,7 +208,7 @@ class DiskEvents:
         """The state of the folders, if all servers were told of everything; else None."""
         state = self._watchers.quiet_state()
         for one in self._held.values():
-            state = None if one.mail.queue or one.is_behind else state
+            state = None if one.delivery.queue or one.is_behind else state
         return state
 
     def reading(self) -> tuple[Waiter, float] | None:
@@ -228,20 +228,20 @@ class DiskEvents:
             return False
         for one in queues:
             if one.is_behind:
-                one.mail.put(QueuedEvent([]))
-            if one.mail.queue:
+                one.delivery.put(QueuedEvent([]))
+            if one.delivery.queue:
                 self._deliver_soon([one])
         return True
 
     def told(self, server: Server, until: float = math.inf) -> bool:
         """Wait until a server was told of all known changes; False if that takes too long."""
         queue = self._held.get(id(server))
-        if queue is None or not (queue.mail.queue or queue.is_behind):
+        if queue is None or not (queue.delivery.queue or queue.is_behind):
             return True
         if not queue.deliver(until):
             return False
         if queue.is_behind:
-            queue.mail.put(QueuedEvent([]))
+            queue.delivery.put(QueuedEvent([]))
         return queue.deliver(until)
 
     def _deliver_soon(self, those: list[EventQueue]) -> None:
@@ -306,7 +306,7 @@ class DiskEvents:
             ServerFileEvent(path_to_uri(one.path), one, self._place(one.path)) for one in events
         ]
         for one in queues:
-            one.mail.put(QueuedEvent(named, brief))
+            one.delivery.put(QueuedEvent(named, brief))
         return named
 
     def _deliver(self, queue: EventQueue, queued: QueuedEvent) -> None:

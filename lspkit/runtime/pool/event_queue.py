@@ -90,7 +90,7 @@ class EventQueue:
 
     def __init__(self, server: Server, tell: Callable[[EventQueue, QueuedEvent], None]) -> None:
         self.server = server
-        self.mail = Delivery[QueuedEvent](lambda queued: tell(self, queued))
+        self.delivery = Delivery[QueuedEvent](lambda queued: tell(self, queued))
         #: Whether it has to read everything again before its next request. Set during delivery.
         self.is_behind = False
         #: Whether a delivery by another thread is planned.
@@ -98,8 +98,8 @@ class EventQueue:
 
     def deliver(self, until: float) -> bool:
         """Deliver all queued events; False if that is not possible in time."""
-        return not self.mail.queue or (
-            is_free(self.server.channel.lock, until) and self.mail.deliver(until)
+        return not self.delivery.queue or (
+            is_free(self.server.channel.lock, until) and self.delivery.deliver(until)
         )
 
 

@@ -57,8 +57,10 @@ class ServerChoices:
         if not self.config.enabled:
             raise NoServerError(DISABLED, extension=extension)
         workspace, now = self._files.boundary.root, self._clock()
-        duds = {program for program, until in list(self._unusable_programs.items()) if now < until}
-        choices = choose(path, workspace, self.config, self.folders(), duds, self.permits)
+        unusable = {
+            program for program, until in list(self._unusable_programs.items()) if now < until
+        }
+        choices = choose(path, workspace, self.config, self.folders(), unusable, self.permits)
         if not choices:
             raise NoServerError(f"no server is defined for {extension} files", extension=extension)
         return choices

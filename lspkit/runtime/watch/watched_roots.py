@@ -47,7 +47,7 @@ class WatchedRoots:
         self._closed = False
 
     def __repr__(self) -> str:
-        return f"<Watchers of {sorted(self._holders)}: {self._watcher}>"
+        return f"<WatchedRoots {sorted(self._holders)}: {self._watcher}>"
 
     @property
     def is_ready(self) -> bool:

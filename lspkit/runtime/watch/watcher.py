@@ -82,7 +82,7 @@ class Watcher:
         #: Acquired in this order. They guard the three fields below, and the content of the first.
         #: No callback is called meanwhile.
         self._caller_lock, self._turn = threading.RLock(), threading.RLock()
-        self._lookout: Scanner | None = None
+        self._scanner: Scanner | None = None
         self._thread: OwnThread | None = None
         #: Events to announce. Never delivered while `_turn` is held.
         self._found = Delivery(self._announce)
@@ -108,14 +108,14 @@ class Watcher:
     @property
     def is_ready(self) -> bool:
         """Whether everything that was requested has been read."""
-        lookout = self._lookout
-        return lookout is not None and not self._orders and not lookout.snapshot.due
+        scanner = self._scanner
+        return scanner is not None and not self._orders and not scanner.snapshot.due
 
     @property
     def watches(self) -> int:
         """How many folders the system watches."""
-        lookout = self._lookout
-        return 0 if lookout is None else lookout.notifier.watches
+        scanner = self._scanner
+        return 0 if scanner is None else scanner.notifier.watches
 
     @property
     def files(self) -> int:
@@ -123,28 +123,28 @@ class Watcher:
         if self._stopped:
             return 0
         with self._caller_lock, self._turn:
-            return 0 if self._lookout is None else self._lookout.snapshot.files
+            return 0 if self._scanner is None else self._scanner.snapshot.files
 
     @property
     def layout(self) -> int:
         """The number of the layout of the folders (`Notifier.layout`); 0 if it is not known."""
-        lookout = self._lookout
-        return 0 if lookout is None or self.warning else lookout.layout
+        scanner = self._scanner
+        return 0 if scanner is None or self.warning else scanner.layout
 
     def quiet_state(self) -> DiskState | None:
         """The state of the folders, if nothing has to be compared or announced; else None."""
         if self._orders or self.warning:
             return None
         with self._turn:
-            lookout = self._lookout
-            if lookout is None or not lookout.settled or lookout.limit:
+            scanner = self._scanner
+            if scanner is None or not scanner.settled or scanner.limit:
                 return None
-            state = None if lookout.notifier.has_news() else lookout.notifier.state
+            state = None if scanner.notifier.has_news() else scanner.notifier.state
         return None if self._found.queue else state
 
     def covers(self, folder: str, top: str) -> bool:
         """Whether that number is about this folder, and those around it up to `top`."""
-        snapshot = None if self._lookout is None else self._lookout.snapshot
+        snapshot = None if self._scanner is None else self._scanner.snapshot
         while snapshot is not None and folder in snapshot.folders:
             if folder in snapshot.unreadable:
                 return False
@@ -225,13 +225,13 @@ class Watcher:
     def _look_in_turn(self, until: float) -> bool:
         if self._thread is None:
             self._start()
-        lookout = self._lookout
-        if lookout is None or lookout.is_quiet():
+        scanner = self._scanner
+        if scanner is None or scanner.is_quiet():
             return True
-        over = lookout.look_now(min(until, time.monotonic() + LONG_SLICE))
-        self._take_up(lookout)
-        if lookout.snapshot.due or not over:
-            lookout.notifier.wake()
+        over = scanner.look_now(min(until, time.monotonic() + LONG_SLICE))
+        self._take_up(scanner)
+        if scanner.snapshot.due or not over:
+            scanner.notifier.wake()
         return over
 
     def note(self, paths: Iterable[str]) -> list[FileEvent]:
@@ -244,13 +244,13 @@ class Watcher:
         if self._stopped:
             return []
         with self._caller_lock, self._turn:
-            lookout = self._lookout
-            if lookout is None:
+            scanner = self._scanner
+            if scanner is None:
                 return [event for path in own for event in events_of_unwatched(path)]
-            mine = lookout.take_own(own, LONG_SLICE)
-            self._take_up(lookout)
-            if lookout.snapshot.due or lookout.is_behind:
-                lookout.notifier.wake()
+            mine = scanner.take_own(own, LONG_SLICE)
+            self._take_up(scanner)
+            if scanner.snapshot.due or scanner.is_behind:
+                scanner.notifier.wake()
         self._found.deliver()
         return mine
 
@@ -268,9 +268,9 @@ class Watcher:
     def drop_after_fork(self) -> None:
         """In a forked child: the watcher is the parent's. Takes no lock and does not wait."""
         self._stopped = True
-        lookout, self._lookout = self._lookout, None
-        if lookout is not None:
-            lookout.notifier.drop_after_fork()
+        scanner, self._scanner = self._scanner, None
+        if scanner is not None:
+            scanner.notifier.drop_after_fork()
 
     def _order(self, job: Callable[[TreeSnapshot], None], waiter: Waiter | None = None) -> None:
         self._orders.append((job, waiter))
@@ -278,9 +278,9 @@ class Watcher:
         self._wake()
 
     def _wake(self) -> None:
-        lookout = self._lookout
-        if lookout is not None:
-            lookout.notifier.wake()
+        scanner = self._scanner
+        if scanner is not None:
+            scanner.notifier.wake()
 
     def _start(self) -> None:
         """Start the thread, if possible. `_caller_lock` is held."""
@@ -302,71 +302,71 @@ class Watcher:
     def _run(self) -> None:
         try:
             time.sleep(PAUSE)  # the thread that started this continues first
-            lookout = Scanner(self._make_notifier, self._excluded)
+            scanner = Scanner(self._make_notifier, self._excluded)
             with self._caller_lock, self._turn:
-                self._lookout = lookout
+                self._scanner = scanner
             while not self._stopped:
-                self._go_on(lookout)
+                self._go_on(scanner)
         except Exception:
             log.exception("the file watcher of lspkit failed")
             self.warning = "the file watcher has failed, and changes by others go unseen"
         finally:
             self._shut()
 
-    def _go_on(self, lookout: Scanner) -> None:
+    def _go_on(self, scanner: Scanner) -> None:
         if self._orders:
             with self._caller_lock, self._turn:
                 job, waiter = self._orders[0]
-                lookout.carry_out(job)
+                scanner.carry_out(job)
                 self._orders.popleft()  # not before: readers without the lock see one of both
             self._readers += [waiter] if waiter is not None else []
-        elif lookout.limit:
+        elif scanner.limit:
             with self._caller_lock, self._turn:
-                self.warning = lookout.give_up_watches()
-                self._look_now(lookout)
-        elif lookout.snapshot.due or lookout.is_behind:
-            if lookout.snapshot.due:
+                self.warning = scanner.give_up_watches()
+                self._look_now(scanner)
+        elif scanner.snapshot.due or scanner.is_behind:
+            if scanner.snapshot.due:
                 with self._caller_lock:
                     pass  # waiting callers go first
                 with self._turn:
-                    lookout.read_some(SLICE)
+                    scanner.read_some(SLICE)
             with self._caller_lock, self._turn:
-                self._look_now(lookout)
+                self._look_now(scanner)
             time.sleep(PAUSE)
         else:
             _complete(self._take_readers(pending=False))
-            self._wait(lookout)
+            self._wait(scanner)
         self._found.deliver()
 
-    def _look_now(self, lookout: Scanner) -> None:
+    def _look_now(self, scanner: Scanner) -> None:
         """Compare what has changed up to now. `_turn` is held."""
-        lookout.look_now(time.monotonic() + LONG_SLICE)
-        self._take_up(lookout)
+        scanner.look_now(time.monotonic() + LONG_SLICE)
+        self._take_up(scanner)
 
-    def _wait(self, lookout: Scanner) -> None:
+    def _wait(self, scanner: Scanner) -> None:
         """Sleep until there are hints, and then until no more come for a moment."""
         self._hurry.clear()
-        lookout.wait()
+        scanner.wait()
         until = time.monotonic() + LONGEST
         with self._caller_lock, self._turn:
-            more = lookout.collect()
+            more = scanner.collect()
         while more and time.monotonic() < until and not self._orders and not self._stopped:
             if self._hurry.wait(SETTLE):
                 break
             with self._caller_lock, self._turn:
-                more = lookout.collect()
+                more = scanner.collect()
         with self._caller_lock, self._turn:
             until = time.monotonic() + LONG_SLICE
-            lookout.look_by_the_clock(until)
-            lookout.look(until)
-            self._take_up(lookout)
+            scanner.look_by_the_clock(until)
+            scanner.look(until)
+            self._take_up(scanner)
 
-    def _take_up(self, lookout: Scanner) -> None:
+    def _take_up(self, scanner: Scanner) -> None:
         """Queue the events when everything was compared: a rename is reported as a whole.
 
         `_turn` is held, which keeps the order.
         """
-        snapshot = lookout.snapshot
+        snapshot = scanner.snapshot
         if snapshot.behind or not (snapshot.events or snapshot.brief):
             return
         # Queued first: an interrupt may duplicate it, and never loses it.
@@ -382,9 +382,9 @@ class Watcher:
     def _shut(self) -> None:
         self._stopped = True
         with self._caller_lock, self._turn:
-            lookout, self._lookout = self._lookout, None
-            if lookout is not None:
-                lookout.notifier.close()
+            scanner, self._scanner = self._scanner, None
+            if scanner is not None:
+                scanner.notifier.close()
         _complete(self._take_readers())
 
     def _take_readers(self, *, pending: bool = True) -> list[Waiter]:

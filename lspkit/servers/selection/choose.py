@@ -142,12 +142,12 @@ def choose(
     workspace: str,
     config: Config,
     folders: Sequence[str],
-    duds: Container[str] = (),
+    unusable: Container[str] = (),
     permits: trust_profile.Permits = lambda _: trust_profile.ALL,
 ) -> list[Choice]:
     """The servers for a file, including those whose program is missing.
 
-    `duds` are programs that were found but did not work: an alternative has precedence over them.
+    `unusable` programs were found but did not work: an alternative has precedence over them.
 
     Of the type checkers of one family the selected ones run; if none is selected, the first whose
     program is found, or else the first, so that it can be reported as missing.
@@ -164,7 +164,7 @@ def choose(
             at = begins_at(workspace, permits)
             permit = permits(root)
             candidates.append(permitted(definition, said, root, workspace, folders, permit, at))
-    return [choice for choice in candidates if _runs(choice, candidates, duds)]
+    return [choice for choice in candidates if _runs(choice, candidates, unusable)]
 
 
 def begins_at(workspace: str, permits: trust_profile.Permits) -> str:
@@ -201,7 +201,7 @@ def permitted(
     return Choice(made, argv, said, root, permit)
 
 
-def _runs(choice: Choice, candidates: list[Choice], duds: Container[str]) -> bool:
+def _runs(choice: Choice, candidates: list[Choice], unusable: Container[str]) -> bool:
     if choice.config.selects:
         return True
     if choice.definition.role == "lint":
@@ -216,7 +216,7 @@ def _runs(choice: Choice, candidates: list[Choice], duds: Container[str]) -> boo
         return False
     found = [rival for rival in rivals if rival.argv]
     found = [rival for rival in found if not rival.held_back] or found
-    found = [rival for rival in found if rival.argv[0] not in duds] or found
+    found = [rival for rival in found if rival.argv[0] not in unusable] or found
     return choice is (found or rivals)[0]
 
 

@@ -147,8 +147,8 @@ def test_locks_are_taken_in_the_order_of_the_table(tmp_path):
     # So much that the program is known to have done what it is for.
     pairs = {(held, taken) for held, taken, _ in edges}
     assert pairs >= {
-        ("Watcher._found", "EventQueue.mail"),
-        ("EventQueue.mail", "Pool._lock"),
+        ("Watcher._found", "EventQueue.delivery"),
+        ("EventQueue.delivery", "Pool._lock"),
         ("Pool._lock", "DocumentChannel.lock"),
         ("Teardown._lock", "Child._closing"),
     }

@@ -207,10 +207,10 @@ def test_a_cancel_forgets_the_calls_that_are_over():
 
 def test_a_cancel_shows_its_state():
     cancel = lspkit.CancelToken()
-    assert repr(cancel) == "<Cancel not set>"
+    assert repr(cancel) == "<CancelToken not set>"
     cancel.set()
     assert cancel.is_set()
-    assert repr(cancel) == "<Cancel set>"
+    assert repr(cancel) == "<CancelToken set>"
 
 
 # A generator of waits

@@ -149,18 +149,18 @@ def test_a_folder_that_cannot_be_watched_is_not_covered(start: Start, root: Path
 @needs_inotify
 @pytest.mark.parametrize("state", ["limit", "lost", "hints", "unsure"])
 def test_while_something_is_to_be_compared_the_layout_is_unknown(state: str, start: Start) -> None:
-    lookout = start("inotify")._lookout
-    assert lookout is not None
-    assert lookout.layout
+    scanner = start("inotify")._scanner
+    assert scanner is not None
+    assert scanner.layout
     if state == "limit":
-        lookout.limit = "no watch is left"
+        scanner.limit = "no watch is left"
     elif state == "lost":
-        lookout.notifier.lost = True
+        scanner.notifier.lost = True
     elif state == "hints":
-        lookout._hints["somewhere"] = False
+        scanner._hints["somewhere"] = False
     else:
-        lookout.snapshot.unsure["somewhere"] = None
-    assert lookout.layout == 0
+        scanner.snapshot.unsure["somewhere"] = None
+    assert scanner.layout == 0
 
 
 @needs_inotify

@@ -62,11 +62,11 @@ def test_events_that_the_kernel_dropped_are_made_up_for(root: Path) -> None:
 #: Run by another interpreter, in a namespace with limits of its own.
 LIMITED = """
 import os, sys, threading
-from lspkit.runtime.watch import scanner as lookout
+from lspkit.runtime.watch import scanner
 from tests.runtime.watch.watching import NOTIFIERS, Heard, until_ready
 from lspkit.runtime.watch.watcher import Watcher
 from pathlib import Path
-lookout.POLL = 0.05
+scanner.POLL = 0.05
 root = Path(sys.argv[1], "root")
 for number in range(20):
     (root / f"{number}").mkdir(parents=True)
