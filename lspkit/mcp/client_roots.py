@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from lspkit.agent.tools.tool_table import FIELDS
-from lspkit.errors import LspkitError, PathError
+from lspkit.errors import PathError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.workspace_boundary import Boundary, absolute_path, is_inside
 
@@ -41,15 +41,6 @@ class ClientRoots(msgspec.Struct, frozen=True):
                 checked[name] = self.check_path(given, root)
         return checked
 
-    def check_changes(self, preview: Mapping[str, Any], root: str) -> None:
-        """Raise an error if the edit in an envelope changes a file outside these folders."""
-        if preview["meta"]["truncated"]:
-            raise LspkitError("the edit is too large to be compared with the roots of the client")
-        for change in (preview["data"] or {}).get("changes", ()):
-            for path in (change.get("filePath"), change.get("newPath")):
-                if path:
-                    self.check_path(path, root)
-
     def check_path(self, given: str, root: str) -> str:
         """The path as the workspace can resolve it; a `PathError` if it is outside."""
         path, moved = absolute_path(given, root), None
@@ -60,11 +51,25 @@ class ClientRoots(msgspec.Struct, frozen=True):
         if not self.folders:
             return moved or given
         path = moved or path
-        real = os.path.realpath(path)
-        if not any(is_inside(real, folder) for folder in self.folders):
-            message = f"{given} lies outside the roots of the client: {', '.join(self.folders)}"
-            raise PathError(message, code="EOUTSIDE", path=given, resolved=real, boundary=root)
+        self._refuse_outside(given, os.path.realpath(path))
         return path
+
+    def check_absolute(self, path: str) -> None:
+        """Raise a `PathError` if an absolute path is outside.
+
+        If its name is a link, the folder that has the link must be inside, too: an edit may rename
+        or delete the link itself.
+        """
+        path = absolute_path(path, os.sep)
+        folder, name = os.path.split(path.rstrip(os.sep))
+        self._refuse_outside(path, os.path.realpath(path))
+        self._refuse_outside(path, os.path.join(os.path.realpath(folder), name))
+
+    def _refuse_outside(self, given: str, real: str) -> None:
+        if self.folders and not any(is_inside(real, folder) for folder in self.folders):
+            folders = ", ".join(self.folders)
+            message = f"{given} lies outside the roots of the client: {folders}"
+            raise PathError(message, code="EOUTSIDE", path=given, resolved=real, boundary=folders)
 
 
 def _folder_in(root: str) -> tuple[str, ...]:

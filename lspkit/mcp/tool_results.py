@@ -57,10 +57,7 @@ def call_tool(
             names = ", ".join(one.mcp for one in offered_tools(ws.config))
             return failure("", LspkitError(f"there is no tool {name[:60]}: there are {names}"))
         given = roots.check_arguments(arguments, str(ws.root))
-        if roots.folders and given.get("apply"):
-            preview = toolbox.answer(name, {**given, "apply": False}, cancel=cancel)
-            roots.check_changes(preview.envelope, str(ws.root))
-        answer = toolbox.answer(name, given, cancel=cancel)
+        answer = toolbox.answer(name, given, cancel=cancel, check_path=roots.check_absolute)
     except LspkitError as problem:
         return failure(row.operation if row else "", problem)
     except Exception as problem:

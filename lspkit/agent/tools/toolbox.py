@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -53,14 +54,18 @@ from lspkit.diagnostics.render import findings_word, name_of
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import LspkitError, ServerUnavailableError
 from lspkit.operations.request import OPERATIONS
+from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.engine_api import Limits
+from lspkit.types import CallItem
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
 from lspkit.workspace_boundary import Boundary, absolute_path, boundary_of
 
 log = logging.getLogger("lspkit.agent")
 
+#: Raises an `LspkitError` if a host does not allow an absolute path.
+PathCheck = Callable[[str], object]
 
 #: What the diagnostics of all files are.
 SO_FAR = (
@@ -83,6 +88,7 @@ class _Call(msgspec.Struct):
 
     outcome: ToolOutcome
     limits: Limits
+    check_path: PathCheck | None = None
     row: ToolSpec | None = None
     asked: ToolRequest | None = None
     config: Config | None = None
@@ -135,7 +141,7 @@ class Toolbox:
         self, input: object, *, timeout: float | None = None, cancel: CancelLike | None = None
     ) -> Envelope:
         """Run the single tool, and return the envelope."""
-        return self._run_call(SINGLE, input, Limits(timeout, cancel))[1]
+        return self._run_call(SINGLE, input, _Call(ToolOutcome(), Limits(timeout, cancel)))
 
     def execute(
         self,
@@ -155,9 +161,15 @@ class Toolbox:
         *,
         timeout: float | None = None,
         cancel: CancelLike | None = None,
+        check_path: PathCheck | None = None,
     ) -> ToolAnswer:
-        """Run a tool by its name, and return the answer as data and as text."""
-        call, made = self._run_call(name, arguments, Limits(timeout, cancel))
+        """Run a tool by its name, and return the answer as data and as text.
+
+        `check_path` raises an `LspkitError` if an absolute path is not allowed. It is called for
+        the files of an item in the arguments, and for those of an edit before it is applied.
+        """
+        call = _Call(ToolOutcome(), Limits(timeout, cancel), check_path)
+        made = self._run_call(name, arguments, call)
         if name == SINGLE:
             return ToolAnswer(made, to_json(made))
         try:
@@ -180,10 +192,9 @@ class Toolbox:
 
     # One call
 
-    def _run_call(self, name: str, arguments: object, limits: Limits) -> tuple[_Call, Envelope]:
+    def _run_call(self, name: str, arguments: object, call: _Call) -> Envelope:
         """Run a call, and return the envelope, also after a failure."""
         began = time.monotonic()
-        call = _Call(ToolOutcome(), limits)
         try:
             self._attempt(call, name, arguments)
         except LspkitError as problem:
@@ -193,12 +204,12 @@ class Toolbox:
             call.outcome.errors.append(_internal_error(problem))
         took = int((time.monotonic() - began) * 1000)
         try:
-            return call, make_envelope(call.outcome, took, self._room)
+            return make_envelope(call.outcome, took, self._room)
         except Exception as problem:  # noqa: BLE001 - as above
             failed = ToolOutcome(
                 operation=call.outcome.operation, errors=[_internal_error(problem)]
             )
-            return call, make_envelope(failed, took, self._room)
+            return make_envelope(failed, took, self._room)
 
     def _attempt(self, call: _Call, name: str, arguments: object) -> None:
         given = mapping_of(arguments)
@@ -216,13 +227,12 @@ class Toolbox:
             hint = f"; {self._apply_hint}" if self._apply_hint else ""
             raise PermissionRefused(f"{message}{hint}")
         if (item := asked.values.get("item")) is not None:
-            self._items.refuse_foreign(item, self._boundary(config))
+            self._check_item(call, item, config)
         result = self._result(call, asked)
         self._items.note(result)
         call.outcome.caveats = caveats_of(result)
         if apply and isinstance(result, WorkspaceEdit) and result.changes:
-            force = bool(asked.values.get("force"))
-            self._ws.apply(result, verify=True, force=force, cancel=call.limits.cancel)
+            self._apply(call, result, force=bool(asked.values.get("force")))
         elif apply:
             apply = False
         frame = ResultContext(
@@ -263,6 +273,19 @@ class Toolbox:
             name = name_of(report.path, self._ws.root)
             call.clean = f"{name}: no {findings_word(report.severities)}"
         return report
+
+    def _check_item(self, call: _Call, item: CallItem, config: Config) -> None:
+        self._items.refuse_foreign(item, self._boundary(config))
+        if call.check_path is not None:
+            call.check_path(absolute_path(item.via, str(self._ws.root)))
+            if (path := uri_to_path(item.uri)) is not None:
+                call.check_path(path)
+
+    def _apply(self, call: _Call, edit: WorkspaceEdit, *, force: bool) -> None:
+        if call.check_path is not None:
+            for path in edit.files:
+                call.check_path(str(path))
+        self._ws.apply(edit, verify=True, force=force, cancel=call.limits.cancel)
 
     def _boundary(self, config: Config | None) -> Boundary:
         security = config.security if config is not None else SecurityConfig()
