@@ -13,12 +13,17 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from lspkit.agent.tools.result_data import shorten
+from lspkit.errors import PathError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.types import Call, CallItem
+from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import Boundary, locate
 
 #: Most items that are recorded.
 MOST = 2_000
+#: Characters of a URI in a message.
+LONGEST_SHOWN = 60
 
 
 class HierarchyItems:
@@ -34,9 +39,16 @@ class HierarchyItems:
 
     def refuse_foreign(self, item: CallItem, boundary: Boundary) -> None:
         """Raise a `PathError` unless the item was recorded, or is inside the boundary."""
+        if _digest(item) in tuple(self._known):
+            return
         path = uri_to_path(item.uri)
-        if path is not None and _digest(item) not in tuple(self._known):
+        if path is not None:
             locate(path, boundary, may_be_missing=True)
+        elif item.uri[:5].lower() == "file:":
+            # A server may find a file by it nevertheless.
+            shown = shorten(one_line(item.uri), LONGEST_SHOWN)
+            message = f"{shown} names no file of this machine that could be checked"
+            raise PathError(message, code="EOUTSIDE", path=shown, boundary=boundary.root)
 
 
 def _items(result: Any) -> Iterable[CallItem]:

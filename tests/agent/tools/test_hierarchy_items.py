@@ -35,6 +35,21 @@ def test_an_item_that_names_a_file_outside_does_not_reach_the_server(tmp_path, s
     assert Log.of(argv).messages("callHierarchy/outgoingCalls") == []
 
 
+@pytest.mark.parametrize(
+    "uri",
+    [f"file:///{'./' * 10_000}etc/passwd", "FILE://elsewhere/etc/passwd", "file:etc/passwd"],
+    ids=["long", "host", "relative"],
+)
+def test_a_uri_of_a_file_without_a_path_does_not_reach_the_server(tmp_path, scripted, uri):
+    argv = scripted(able(tmp_path))
+    with served(tmp_path, argv) as toolbox:
+        (item,) = toolbox.call({"operation": "prepareCallHierarchy", **PLACE})["data"]
+        item["raw"]["item"]["uri"] = uri
+        call = {"operation": "incomingCalls", "callHierarchyItem": {"raw": item["raw"]}}
+        assert codes(toolbox.call(call)) == ["EOUTSIDE"]
+    assert Log.of(argv).messages("callHierarchy/incomingCalls") == []
+
+
 def test_an_item_of_a_library_may_come_back_to_the_toolbox_that_gave_it(tmp_path, scripted):
     library = item_at("file:///usr/lib/library.scr")
     argv = scripted(able(tmp_path, answers={"textDocument/prepareCallHierarchy": [library]}))
