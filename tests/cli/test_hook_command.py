@@ -106,6 +106,27 @@ def test_without_a_folder_in_the_input_it_is_the_current_one(with_ty, project):
     assert "ERROR [2:15]" in text_for_model(done.stdout)
 
 
+@pytest.mark.server
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("mcp__files__delete_file", {"path": "helper.py"}),
+        ("mcp__files__move_file", {"source": "helper.py", "destination": "moved.py"}),
+    ],
+    ids=["delete", "move"],
+)
+def test_files_that_need_a_file_that_is_gone_are_reported(with_ty, project, tool, arguments):
+    edit(project, RIGHT, "moved.py")
+    edit(project, "from helper import double\n", "user.py")
+    values = json.loads(input_text("claude-code-write", project))
+    values |= {"tool_name": tool, "tool_input": arguments, "tool_response": {}}
+    done = with_ty(*PATIENT, given=json.dumps(values))
+    assert (done.returncode, done.stderr) == (0, "")
+    told = text_for_model(done.stdout)
+    assert '<diagnostics file="user.py">' in told
+    assert "Cannot resolve imported module `helper`" in told
+
+
 # When there is nothing to say
 
 

@@ -78,21 +78,24 @@ class Tool(msgspec.Struct, frozen=True):
     files: Files | None = None
 
 
+#: Names of tools by kind. The kind itself is one of them.
 _NAMES = {
-    ToolKind.WRITE: "write write_file create_file write_to_file save_file overwrite_file",
-    ToolKind.EDIT: "edit edit_file multi_edit replace replace_in_file insert_edit search_replace",
-    ToolKind.PATCH: "apply_patch patch apply_diff apply_unified_diff",
+    ToolKind.WRITE: "write_file create_file write_to_file save_file overwrite_file",
+    ToolKind.EDIT: "edit_file multi_edit replace replace_in_file insert_edit search_replace",
+    ToolKind.PATCH: "apply_patch apply_diff apply_unified_diff",
     ToolKind.MOVE: "move_file rename_file",
     ToolKind.DELETE: "delete_file remove_file",
-    ToolKind.READ: "read read_file view view_file open_file",
+    ToolKind.READ: "read_file view view_file open_file",
     ToolKind.SHELL: (
-        "bash shell sh exec terminal run_command run_shell_command run_terminal_cmd "
+        "bash sh exec terminal run_command run_shell_command run_terminal_cmd "
         "execute_command exec_command execute_bash local_shell"
     ),
 }
 #: Tools by their plain names.
 TOOLS: Mapping[str, Tool] = {
-    name.replace("_", ""): Tool(kind) for kind, names in _NAMES.items() for name in names.split()
+    name.replace("_", ""): Tool(kind)
+    for kind, names in _NAMES.items()
+    for name in (kind.value, *names.split())
 }
 #: Prefix of the names of editors with several commands, and the kinds of their commands.
 EDITOR = "strreplace"

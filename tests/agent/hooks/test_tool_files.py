@@ -40,6 +40,16 @@ def test_tools_are_known_by_their_names(tool, kind):
     assert found.kind == kind
 
 
+@pytest.mark.parametrize("kind", ToolKind)
+def test_each_kind_is_the_name_of_a_tool(kind):
+    """`lspkit hook` passes the kind of a call on, with its paths."""
+    found = touch_of(kind.value, {"paths": ["x.py", "y.py"]})
+    assert found is not None
+    assert found.kind is kind
+    # A command has no paths: any file may have changed.
+    assert found.files == (() if kind is ToolKind.SHELL else ("x.py", "y.py"))
+
+
 def test_a_move_touches_both_paths():
     found = touch("move_file", {"source": "a.py", "destination": "b.py"})
     assert found == ("move", "a.py", "b.py")
