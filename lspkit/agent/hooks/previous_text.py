@@ -36,11 +36,13 @@ def text_before_edit(arguments: Mapping[str, Any], text: str) -> str | None:
     old, new = (next((named[one] for one in names if one in named), None) for names in (_OLD, _NEW))
     if not isinstance(old, str) or not isinstance(new, str) or not new:
         return None
-    places = text.count(new)
-    every = any(named.get(one) for one in _ALL)
-    if not old or places == 0 or (places > 1 and not every) or (every and old in text):
+    at = text.find(new)
+    # Of several places, some may have had the new text before, also if all were replaced.
+    if not old or at < 0 or text.rfind(new) != at:
         return None
-    return text.replace(new, old)
+    before = text[:at] + old + text[at + len(new) :]
+    every = any(named.get(one) for one in _ALL)
+    return None if every and before.replace(old, new) != text else before
 
 
 def text_before_patch(patch: str, name: str, text: str) -> str | None:
