@@ -1,4 +1,4 @@
-"""Which files a patch changes, deletes or renames. Pure, and never raises.
+"""Which files a patch changes, deletes or renames, and their hunks. Pure, and never raises.
 
 Two formats are read: unified diffs of `diff -u` and git, and the format that begins with
 `*** Begin Patch`. Models make mistakes in both, so only what is needed to find the files is
@@ -8,10 +8,18 @@ are followed in order, so that a file that is deleted and added again counts as 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
+
+
+class Hunk(msgspec.Struct, frozen=True):
+    """A part of a file, with the lines around the change."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
 
 
 class PatchedFiles(msgspec.Struct, frozen=True):
@@ -30,12 +38,16 @@ def read_patch(text: str) -> PatchedFiles:
     >>> read_patch("--- a/x.py\\n+++ b/x.py\\n@@ -1 +1 @@\\n-a\\n+b\\n").touched
     ('x.py',)
     """
-    # Not `splitlines`, which also splits at characters that are not line breaks for patch tools.
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    steps = (
-        _marked_steps(lines) if any(_MARK.match(line) for line in lines) else _unified_steps(lines)
-    )
-    return _follow_steps(steps)
+    return _follow_steps(_steps(text))
+
+
+def hunks_of(text: str, name: str) -> tuple[Hunk | None, ...]:
+    """The hunks of a file, by its name after the patch. A hunk that is not clear is None.
+
+    Empty if several steps of the patch are about the file: then their order matters.
+    """
+    steps = [step for step in _steps(text) if name in (step.old, step.new)]
+    return steps[0].hunks if len(steps) == 1 and steps[0].new == name else ()
 
 
 class _Step(msgspec.Struct, frozen=True):
@@ -45,6 +57,14 @@ class _Step(msgspec.Struct, frozen=True):
     new: str | None
     #: Whether the content changes.
     changed: bool = True
+    hunks: tuple[Hunk | None, ...] = ()
+
+
+def _steps(text: str) -> Iterator[_Step]:
+    # Not `splitlines`, which also splits at characters that are not line breaks for patch tools.
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    is_marked = any(_MARK.match(line) for line in lines)
+    return _marked_steps(lines) if is_marked else _unified_steps(lines)
 
 
 def _follow_steps(steps: Iterator[_Step]) -> PatchedFiles:
@@ -70,30 +90,73 @@ def _follow_steps(steps: Iterator[_Step]) -> PatchedFiles:
     return PatchedFiles(touched, deleted, tuple(renamed))
 
 
+# Content
+
+#: How lines of content begin: of the old text, of the new text, and of both. A model may leave the
+#: space of an empty line out.
+_OLD, _NEW = ("-", " ", ""), ("+", " ", "")
+#: After a line without a line break at its end.
+_NOTE = "\\"
+
+
+def _is_change(line: str) -> bool:
+    return line.startswith(("+", "-"))
+
+
+def _hunk(lines: Sequence[str]) -> Hunk | None:
+    """The hunk with these lines; None if not all of them are content.
+
+    None also if only the old or only the new text lacks the line break at its end.
+    """
+    ends = {above[:1] for above, line in itertools.pairwise(lines) if line.startswith(_NOTE)}
+    if len(ends & {"+", "-"}) == 1:
+        return None
+    size = len(lines)
+    while size and not lines[size - 1]:
+        size -= 1  # an empty line at the end may also be one after the patch
+    content = [line for line in lines[:size] if not line.startswith(_NOTE)]
+    if any(line[:1] not in (*_OLD, "+") for line in content):
+        return None
+    old, new = (tuple(line[1:] for line in content if line[:1] in signs) for signs in (_OLD, _NEW))
+    return Hunk(old, new)
+
+
 # The format with markers
 
 _MARK = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to): *(.*)")
+_END = "*** End Patch"
 
 
 def _marked_steps(lines: Sequence[str]) -> Iterator[_Step]:
     """Content lines begin with a sign or a space, so markers are only in the first column."""
-    updated = moved_to = ""
-    changed = False
-    for line in [*lines, "*** End Patch"]:
+    what = path = moved_to = ""
+    content: list[str] = []
+    for line in [*lines, _END]:
         found = _MARK.match(line)
-        what, path = (found[1], found[2].rstrip(" \t")) if found else ("", "")
-        if what == "Move to":
-            moved_to = path
-        elif what or line.startswith("*** End Patch"):
-            if updated:
-                yield _Step(updated, moved_to or updated, changed)
-            updated, moved_to, changed = (path if what == "Update File" else ""), "", False
-            if what == "Add File" and path:
-                yield _Step(None, path)
-            elif what == "Delete File" and path:
-                yield _Step(path, None)
-        elif line[:1] in ("+", "-"):
-            changed = True
+        if found and found[1] == "Move to":
+            moved_to = found[2].rstrip(" \t")
+        elif found or line.startswith(_END):
+            if path:
+                yield _marked_step(what, path, moved_to, content)
+            what, path = (found[1], found[2].rstrip(" \t")) if found else ("", "")
+            moved_to, content = "", []
+        else:
+            content.append(line)
+
+
+def _marked_step(what: str, path: str, moved_to: str, content: Sequence[str]) -> _Step:
+    if what == "Delete File":
+        return _Step(path, None)
+    parts: list[list[str]] = [[]]
+    for line in content:
+        if line.startswith(("@@", "*** ")):
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    hunks = tuple(_hunk(part) for part in parts if any(map(_is_change, part)))
+    if what == "Add File":
+        return _Step(None, path, hunks=hunks)
+    return _Step(path, moved_to or path, changed=bool(hunks), hunks=hunks)
 
 
 # Unified diffs
@@ -117,18 +180,20 @@ class _Diff(msgspec.Struct):
     created: bool = False
     deleted: bool = False
     changed: bool = False
+    hunks: list[Hunk | None] = []
 
     def step(self) -> _Step | None:
         """The change of the file, None if its content does not change."""
+        hunks = tuple(self.hunks)
         if self.renamed_from and self.renamed_to:
-            return _Step(self.renamed_from, self.renamed_to, self.changed)
+            return _Step(self.renamed_from, self.renamed_to, self.changed, hunks)
         if self.copied_to:
             return _Step(None, self.copied_to)
         old, new = self._names()
         if self.deleted or (new is None and self.changed):
             return _Step(old or new, None) if old or new else None
         if new and (self.changed or self.created):
-            return _Step(None, new)
+            return _Step(None, new, hunks=hunks)
         return None  # only the mode changes
 
     def _names(self) -> tuple[str | None, str | None]:
@@ -173,7 +238,8 @@ def _unified_steps(lines: Sequence[str]) -> Iterator[_Step]:
             at += 1
         elif line.startswith("@@") and (diff.old or diff.new):
             diff.changed = True
-            at = _after_hunk(lines, at)
+            hunk, at = _hunk_at(lines, at)
+            diff.hunks.append(hunk)
         elif diff.header:
             _read_extended_header(diff, line)
     yield from _steps_of(diff)
@@ -202,19 +268,46 @@ def _names_follow(lines: Sequence[str], at: int) -> bool:
     )
 
 
-def _after_hunk(lines: Sequence[str], at: int) -> int:
-    """The index after the lines that the hunk's counts cover, while they look like content."""
+def _hunk_at(lines: Sequence[str], at: int) -> tuple[Hunk | None, int]:
+    """The hunk after its header, and the index after it."""
+    end = _counted_end(lines, at)
+    if end is None:
+        end = _visible_end(lines, at)
+    elif _content_follows(lines, end):
+        return None, end  # the counts are too small
+    return _hunk(lines[at:end]), end
+
+
+def _content_follows(lines: Sequence[str], at: int) -> bool:
+    # Git writes `-- ` before its version.
+    is_other = at == len(lines) or lines[at] == "-- " or _names_follow(lines, at)
+    return not is_other and lines[at].startswith(("+", "-", " "))
+
+
+def _counted_end(lines: Sequence[str], at: int) -> int | None:
+    """The index after the lines that the counts in the header cover; None if they are wrong."""
     counts = _HUNK.match(lines[at - 1])
     if counts is None:
-        return at
+        return None
     # Converting a million digits would take long.
     old, new = (int((number or "1")[:9]) for number in counts.groups())
     while at < len(lines) and (old > 0 or new > 0):
         sign = lines[at][:1]
-        if sign not in ("", " ", "+", "-", "\\"):
+        if sign not in (*_OLD, "+", _NOTE):
             break
-        old -= sign in ("", " ", "-")
-        new -= sign in ("", " ", "+")
+        old -= sign in _OLD
+        new -= sign in _NEW
+        at += 1
+    if at < len(lines) and lines[at].startswith(_NOTE):
+        at += 1
+    return at if old == new == 0 else None
+
+
+def _visible_end(lines: Sequence[str], at: int) -> int:
+    """The index of the next header, or of the end of a code block."""
+    while at < len(lines):
+        if lines[at].startswith(("@@", "diff --git ", "```")) or _names_follow(lines, at):
+            break
         at += 1
     return at
 

@@ -1,8 +1,8 @@
 """Which files a tool call uses, by the name of the tool and by its arguments. Pure.
 
-Agents name their tools (`write_file`, `Write`, `mcp__files__write_file`) and arguments differently.
-Both are tables here; names are compared without case, punctuation and the prefix of the server. A
-model has written the arguments, so they may have any form.
+Agents name their tools differently (`write_file`, `Write`, `mcp__files__write_file`). They are a
+table here; names are compared without case, punctuation and the prefix of the server. The table of
+arguments is in `argument_names.py`. A model has written them, so they may have any form.
 """
 
 from __future__ import annotations
@@ -10,13 +10,20 @@ from __future__ import annotations
 import enum
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from lspkit.agent.hooks.patch_files import read_patch
-from lspkit.agent.hooks.previous_text import text_before_edit, text_before_patch
+from lspkit.agent.hooks.argument_names import (
+    EDIT_FIELDS,
+    MOVE_FIELDS,
+    PATCH_FIELDS,
+    PATH_FIELDS,
+    plain_field,
+)
+from lspkit.agent.hooks.patch_files import hunks_of, read_patch
+from lspkit.agent.hooks.previous_text import text_before_edit, text_before_hunks
 
 #: The arguments of a tool: named values, the same as JSON, or a plain text.
 Arguments = Mapping[str, Any] | str | None
@@ -61,13 +68,8 @@ class Touch(msgspec.Struct, frozen=True):
             return text_before_edit(self.arguments, text)
         if self.kind is not ToolKind.PATCH:
             return None
-        patches = [
-            one
-            for name, value in self.arguments.items()
-            if _plain_field(name) in _PATCH_FIELDS
-            for one in _texts(value)
-        ]
-        return text_before_patch(patches[0], file, text) if len(patches) == 1 else None
+        patches = list(_patches(self.arguments))
+        return text_before_hunks(hunks_of(patches[0], file), text) if len(patches) == 1 else None
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -101,21 +103,6 @@ TOOLS: Mapping[str, Tool] = {
 EDITOR = "strreplace"
 _COMMANDS = {"view": ToolKind.READ, "create": ToolKind.WRITE}
 
-#: Arguments that hold a path, or several.
-_PATHS = (
-    "path file_path filepath file filename file_name target_file absolute_path target_path "
-    "paths files file_paths"
-)
-#: Arguments of a move that hold a path.
-_MOVES = "source destination source_path destination_path old_path new_path old_file new_file"
-#: Arguments that hold a patch.
-_PATCHES = "patch patch_text diff input command cmd script"
-_PATH_FIELDS, _PATCH_FIELDS, _MOVE_FIELDS = (
-    frozenset(name.replace("_", "") for name in names.split())
-    for names in (_PATHS, _PATCHES, f"{_PATHS} {_MOVES}")
-)
-#: Arguments that hold a list of single edits, each of which may name a file.
-_EDIT_FIELDS = frozenset({"edits", "changes", "operations", "replacements"})
 #: Start of a patch in the format with markers, also inside a shell command.
 _BEGIN = "*** Begin Patch"
 
@@ -150,7 +137,7 @@ def touch_of(
     elif known.kind is ToolKind.SHELL:
         found, gone = _patched_files(values, must_begin=True)
     else:
-        found = _paths_in(values, _MOVE_FIELDS if known.kind is ToolKind.MOVE else _PATH_FIELDS)
+        found = _paths_in(values, MOVE_FIELDS if known.kind is ToolKind.MOVE else PATH_FIELDS)
         if not found:
             found, gone = _patched_files(values)
     return Touch(known.kind, _unique(found), values, _unique(gone))
@@ -171,13 +158,13 @@ def _values(arguments: Arguments) -> Mapping[str, Any]:
     return arguments if isinstance(arguments, Mapping) else {}
 
 
-def _paths_in(values: Mapping[str, Any], fields: frozenset[str] = _PATH_FIELDS) -> list[str]:
+def _paths_in(values: Mapping[str, Any], fields: frozenset[str] = PATH_FIELDS) -> list[str]:
     found: list[str] = []
     for name, value in values.items():
-        field = _plain_field(name)
+        field = plain_field(name)
         if field in fields:
             found += _texts(value)
-        elif field in _EDIT_FIELDS and isinstance(value, list | tuple):
+        elif field in EDIT_FIELDS and isinstance(value, list | tuple):
             for one in value:
                 found += _paths_in(one) if isinstance(one, Mapping) else []
     return found
@@ -186,26 +173,23 @@ def _paths_in(values: Mapping[str, Any], fields: frozenset[str] = _PATH_FIELDS) 
 def _patched_files(
     values: Mapping[str, Any], *, must_begin: bool = False
 ) -> tuple[list[str], list[str]]:
-    """The files of patches, and those that are gone.
-
-    In a command, only the format with markers is recognised.
-    """
+    """The files of patches, and those that are gone."""
     found: list[str] = []
     gone: list[str] = []
-    for name, value in values.items():
-        if _plain_field(name) not in _PATCH_FIELDS:
-            continue
-        for text in _texts(value):
-            marked = text.find(_BEGIN)
-            if marked >= 0 or not must_begin:
-                patch = read_patch(text[max(marked, 0) :])
-                found += patch.touched
-                gone += [*patch.deleted, *(old for old, _ in patch.renamed)]
+    for text in _patches(values, must_begin=must_begin):
+        patch = read_patch(text)
+        found += patch.touched
+        gone += [*patch.deleted, *(old for old, _ in patch.renamed)]
     return found, gone
 
 
-def _plain_field(name: object) -> str:
-    return name.replace("_", "").replace("-", "").lower() if isinstance(name, str) else ""
+def _patches(values: Mapping[str, Any], *, must_begin: bool = False) -> Iterator[str]:
+    """The patches in the arguments. In a command, only the format with markers is recognised."""
+    for name, value in values.items():
+        for text in _texts(value) if plain_field(name) in PATCH_FIELDS else ():
+            marked = text.find(_BEGIN)
+            if marked >= 0 or not must_begin:
+                yield text[max(marked, 0) :]
 
 
 def _texts(value: object) -> list[str]:
