@@ -59,7 +59,7 @@ from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.engine_api import Limits
 from lspkit.types import CallItem
 from lspkit.visible_text import one_line
-from lspkit.workspace import Workspace
+from lspkit.workspace import CHECK_TIMEOUT, Workspace
 from lspkit.workspace_boundary import Boundary, absolute_path, boundary_of
 
 log = logging.getLogger("lspkit.agent")
@@ -94,6 +94,12 @@ class _Call(msgspec.Struct):
     config: Config | None = None
     #: The words for a file without findings; empty if that is not proven.
     clean: str = ""
+    began: float = msgspec.field(default_factory=time.monotonic)
+
+    @property
+    def duration(self) -> float:
+        """The seconds since it began."""
+        return time.monotonic() - self.began
 
 
 class Toolbox:
@@ -194,7 +200,6 @@ class Toolbox:
 
     def _run_call(self, name: str, arguments: object, call: _Call) -> Envelope:
         """Run a call, and return the envelope, also after a failure."""
-        began = time.monotonic()
         try:
             self._attempt(call, name, arguments)
         except LspkitError as problem:
@@ -202,7 +207,7 @@ class Toolbox:
             call.outcome.errors.insert(0, told)
         except Exception as problem:  # noqa: BLE001 - a tool never raises, whatever it is given
             call.outcome.errors.append(_internal_error(problem))
-        took = int((time.monotonic() - began) * 1000)
+        took = int(call.duration * 1000)
         try:
             return make_envelope(call.outcome, took, self._room)
         except Exception as problem:  # noqa: BLE001 - as above
@@ -285,7 +290,9 @@ class Toolbox:
         if call.check_path is not None:
             for path in edit.files:
                 call.check_path(str(path))
-        self._ws.apply(edit, verify=True, force=force, cancel=call.limits.cancel)
+        timeout, cancel = call.limits.timeout, call.limits.cancel
+        left = CHECK_TIMEOUT if timeout is None else max(0.0, timeout - call.duration)
+        self._ws.apply(edit, verify=True, force=force, timeout=left, cancel=cancel)
 
     def _boundary(self, config: Config | None) -> Boundary:
         security = config.security if config is not None else SecurityConfig()

@@ -9,7 +9,7 @@ import pytest
 
 from lspkit.agent import TABLE
 from lspkit.agent.tools.tool_table import spec_of
-from lspkit.testing import Fault, Log, Script
+from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.agent.tools.calling import PLACE, TEXT, able, alone, check_form, codes, served
 
 #: For every operation: input, and the data that comes back, short enough to read.
@@ -282,3 +282,17 @@ def test_apply_writes_the_files_where_the_host_has_allowed_it(tmp_path, scripted
     assert "2 changes in 1 file made:" in answer.text
     written = (tmp_path / "a.scr").read_text(encoding="utf-8")
     assert written == TEXT.replace("greet", "meet")
+
+
+def test_the_timeout_of_a_call_holds_for_its_edit_as_well(tmp_path, scripted):
+    faults = [
+        Fault("textDocument/rename", "delay", seconds=1.0),
+        Fault("textDocument/diagnostic", "hang"),
+    ]
+    script = able(tmp_path, diagnostics=Diagnostics(how="pull"), faults=faults)
+    with served(tmp_path, scripted(script), allow_apply=True) as toolbox:
+        given = {"operation": "rename", **PLACE, "newName": "meet", "apply": True}
+        envelope = toolbox.call(given, timeout=4)
+    check_form(envelope)
+    # Much less than the time for a check that is not limited.
+    assert envelope["meta"]["durationMs"] < 20_000
