@@ -270,11 +270,7 @@ def _edits(change: Data, page: Page) -> Iterator[str]:
         told = f"-> {one_line(shorten(new, LONGEST_LINE))}"
         if line and start["line"] == end["line"] and "\n" not in new:
             after = line[: start["character"] - 1] + new + line[end["character"] - 1 :]
-            shown = (
-                shorten(one_line(one.replace("\t", " ")).strip(), LONGEST_LINE)
-                for one in (line, after)
-            )
-            told = "  ->  ".join(shown)
+            told = "  ->  ".join(map(_line, (line, after)))
         yield _describe(_place(change, at), told)
 
 
