@@ -13,6 +13,7 @@ import msgspec
 
 from lspkit.msgspec_types import prepare_struct
 from lspkit.protocol.text import Encoding
+from lspkit.workspace_boundary import Boundary, boundary_of
 
 #: The message that is shown everywhere with `lsp: false`.
 DISABLED = "LSP disabled by configuration"
@@ -188,6 +189,15 @@ class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=
     def enabled(self) -> bool:
         """Whether any server may run."""
         return self.lsp is not False
+
+    def boundary(self, root: str) -> Boundary:
+        """The files that a workspace at `root`, which must be a folder, may access and change."""
+        return boundary_of(
+            root,
+            exclude=self.security.exclude,
+            allow_external=self.security.allow_external_paths,
+            edit_work_tree=self.edits.boundary == "worktree",
+        )
 
     def server(self, id: str, aliases: Iterable[str] = ()) -> ServerConfig:
         """The settings of a server, by its id or by one of its other names."""

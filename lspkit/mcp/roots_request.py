@@ -15,7 +15,6 @@ from lspkit.mcp.call_runner import CallRunner
 from lspkit.mcp.client_log import ClientLog
 from lspkit.mcp.client_roots import ClientRoots, client_roots
 from lspkit.workspace import Workspace
-from lspkit.workspace_boundary import boundary_of
 
 #: Seconds to wait for the answer.
 ROOTS_TIMEOUT = 5.0
@@ -61,8 +60,4 @@ def _has_roots(ctx: ServerRequestContext[Any]) -> bool:
 
 
 def _usable_roots(ws: Workspace, uris: list[str]) -> ClientRoots:
-    security = ws.config.security
-    boundary = boundary_of(
-        str(ws.root), exclude=security.exclude, allow_external=security.allow_external_paths
-    )
-    return client_roots(uris, boundary)
+    return client_roots(uris, ws.config.boundary(str(ws.root)))

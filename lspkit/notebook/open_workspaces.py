@@ -34,14 +34,10 @@ def opened(ws: Any) -> None:
     """Remember a workspace; in a notebook, show when its servers start."""
     with safe_imports():
         from lspkit.notebook.start_display import show_starts
-        from lspkit.workspace_boundary import boundary_of
 
     _workspaces.append(weakref.ref(ws))
     try:
-        security = ws.config.security
-        boundary = boundary_of(
-            str(ws.root), exclude=security.exclude, allow_external=security.allow_external_paths
-        )
+        boundary = ws.config.boundary(str(ws.root))
         if boundary not in _boundaries:
             _boundaries.append(boundary)
         show_starts(ws)

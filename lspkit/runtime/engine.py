@@ -14,7 +14,6 @@ from types import GeneratorType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lspkit.config.load import Loaded
-from lspkit.config.model import Config
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
 from lspkit.operations import all_operations
 from lspkit.operations.effects import (
@@ -89,7 +88,6 @@ from lspkit.runtime.process import exit_hooks
 from lspkit.runtime.server.shutdown import stop
 from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.visible_text import one_line
-from lspkit.workspace_boundary import Boundary, boundary_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -128,7 +126,7 @@ class LocalEngine:
         #: The configuration and its sources; replaced as a whole.
         self.loaded = self._load()
         config = self.loaded.config
-        boundary = _boundary(root, config)
+        boundary = config.boundary(root)
         self.files = Files(boundary)
         self._workers = Workers()
         self._callers = Workers("caller")
@@ -325,7 +323,7 @@ class LocalEngine:
     def _reload(self) -> None:
         """Use the configuration as it is now; servers that it changes are restarted."""
         loaded = self._load()
-        self.files.confine(_boundary(self.files.boundary.root, loaded.config))
+        self.files.confine(loaded.config.boundary(self.files.boundary.root))
         self.loaded = loaded
         self._generation += 1
         permits = permits_of(loaded, self.files.boundary.root, self._trusted)
@@ -381,15 +379,6 @@ class LocalEngine:
         self._sinks = set()
         self._replaced.drop_after_fork()
         self.pool.drop_after_fork()
-
-
-def _boundary(root: str, config: Config) -> Boundary:
-    return boundary_of(
-        root,
-        exclude=config.security.exclude,
-        allow_external=config.security.allow_external_paths,
-        edit_work_tree=config.edits.boundary == "worktree",
-    )
 
 
 def _renewing(handler: Handler, effect: Effect, call: CallContext) -> Any:

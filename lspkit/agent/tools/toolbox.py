@@ -47,7 +47,7 @@ from lspkit.agent.tools.result_text import (
 from lspkit.agent.tools.schemas import Schema, Shape, Style, tool_schemas
 from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.agent.tools.tool_table import SINGLE, TABLE, ToolSpec, spec_of
-from lspkit.config import Config, SecurityConfig
+from lspkit.config import Config
 from lspkit.config.model import Permission
 from lspkit.config.problems import suggestion_for
 from lspkit.diagnostics.render import findings_word, name_of
@@ -60,7 +60,7 @@ from lspkit.runtime.engine_api import Limits
 from lspkit.types import CallItem
 from lspkit.visible_text import one_line
 from lspkit.workspace import CHECK_TIMEOUT, Workspace
-from lspkit.workspace_boundary import Boundary, absolute_path, boundary_of
+from lspkit.workspace_boundary import absolute_path
 
 log = logging.getLogger("lspkit.agent")
 
@@ -280,9 +280,10 @@ class Toolbox:
         return report
 
     def _check_item(self, call: _Call, item: CallItem, config: Config) -> None:
-        self._items.refuse_foreign(item, self._boundary(config))
+        root = str(self._ws.root)
+        self._items.refuse_foreign(item, config.boundary(root))
         if call.check_path is not None:
-            call.check_path(absolute_path(item.via, str(self._ws.root)))
+            call.check_path(absolute_path(item.via, root))
             if (path := uri_to_path(item.uri)) is not None:
                 call.check_path(path)
 
@@ -293,14 +294,6 @@ class Toolbox:
         timeout, cancel = call.limits.timeout, call.limits.cancel
         left = CHECK_TIMEOUT if timeout is None else max(0.0, timeout - call.duration)
         self._ws.apply(edit, verify=True, force=force, timeout=left, cancel=cancel)
-
-    def _boundary(self, config: Config | None) -> Boundary:
-        security = config.security if config is not None else SecurityConfig()
-        return boundary_of(
-            str(self._ws.root),
-            exclude=security.exclude,
-            allow_external=security.allow_external_paths,
-        )
 
     def _requested_file(self, asked: ToolRequest) -> str:
         item = asked.values.get("item")
@@ -321,7 +314,7 @@ class Toolbox:
         row = call.row
         if row is None:
             return "\n".join(one["message"] for one in made["errors"])
-        sources = SourceLines(self._boundary(call.config))
+        sources = SourceLines((call.config or Config()).boundary(str(self._ws.root)))
         page = Page(
             row=row,
             sources=sources,

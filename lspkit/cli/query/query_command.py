@@ -24,7 +24,7 @@ from lspkit.errors import PathError
 from lspkit.types import display_path, to_plain
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
-from lspkit.workspace_boundary import boundary_of, not_there
+from lspkit.workspace_boundary import not_there
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -78,11 +78,7 @@ def _print_answer(ws: Workspace, query: Query, found: Any, *, as_data: bool) -> 
     elif nothing:
         print_message(query.nothing)
     else:
-        security = ws.config.security
-        boundary = boundary_of(
-            str(ws.root), exclude=security.exclude, allow_external=security.allow_external_paths
-        )
-        print_lines(query.lines(found, SourceLines(boundary)))
+        print_lines(query.lines(found, SourceLines(ws.config.boundary(str(ws.root)))))
     edit = found.edit if isinstance(found, AppliedEdit) else found
     for caveat in getattr(edit, "caveats", ()):
         print_message(f"perhaps not all: {caveat}")
