@@ -33,9 +33,9 @@ def define(patch: pytest.MonkeyPatch, *proofs: ProofRule, **fields: Any) -> None
     patch.setattr(built_in, "BUILT_IN", (*built_in.BUILT_IN, row))
 
 
-def finding(message: str = "wrong", line: int = 0) -> dict[str, Any]:
+def finding(message: str = "wrong", line: int = 0, first: int = 0, last: int = 1) -> dict[str, Any]:
     """An error as a server writes it."""
-    start, end = {"line": line, "character": 0}, {"line": line, "character": 1}
+    start, end = {"line": line, "character": first}, {"line": line, "character": last}
     return {"range": {"start": start, "end": end}, "severity": 1, "message": message}
 
 

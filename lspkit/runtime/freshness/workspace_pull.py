@@ -11,8 +11,6 @@ from lspkit.msgspec_types import prepare_struct
 from lspkit.operations.effect_results import Examined
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS, PULL_WORKSPACE
-from lspkit.protocol.open_documents import View
-from lspkit.protocol.text import Text
 from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.protocol.wire.results import read_report
@@ -20,6 +18,7 @@ from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.ask_server import request_deadline, request_server
 from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.server.server import Server
 
 #: A result id that no server has given. With one, a server that sends only changes answers at once,
@@ -94,7 +93,8 @@ def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
             if report.kind != "full":
                 continue
             uri = normalize_uri(entry.uri)
-            view = View(uri, Text(""), entry.version or 0, server.channel.session.encoding)
+            # Not the view of a document: the positions refer to texts that are still to be read.
+            view = msgspec.structs.replace(nowhere(server), version=entry.version or 0)
             found[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return _nonsense(server, took)

@@ -199,6 +199,25 @@ def test_a_server_that_can_is_asked_about_the_whole_project(tmp_path, scripted):
     assert elsewhere(report) == {"c.scr": ["over there"]}
 
 
+@pytest.mark.parametrize("is_open", [False, True])
+def test_findings_about_the_whole_project_have_the_columns_of_each_file(
+    tmp_path, scripted, is_open
+):
+    project(tmp_path, b="import nothing\nx = '🙂🙂' + y\n")
+    # In UTF-16 each emoji counts twice.
+    found = [finding("no module", 0, 7, 14), finding("no y", 1, 11, 12)]
+    argv = scripted(telling(entry(tmp_path / "b.scr", *found)))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        if is_open:
+            ws.document_symbols("b.scr")
+        report = ws.check("a.scr", scope="project")
+    [diagnostics] = report.other_files.diagnostics.values()
+    assert {one.message: str(one.range) for one in diagnostics} == {
+        "no module": "1:8-1:15",
+        "no y": "2:10-2:11",
+    }
+
+
 def test_a_search_for_dependents_that_hangs_leaves_time_for_the_check(tmp_path, scripted):
     argv = scripted(Script(diagnostics=BY_PULL, faults=[Fault("textDocument/references", "hang")]))
     with workspace(tmp_path, argv, text="def greet\nERROR\n") as ws:
