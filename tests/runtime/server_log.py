@@ -132,7 +132,8 @@ def outside(code: str, *arguments: Path | str) -> None:
     subprocess.run(argv, check=True, timeout=60)
 
 
-def written_outside(path: Path, text: str) -> None:
+def written_outside(path: Path, text: str | bytes) -> None:
     """Another process gives a file this text, in one step: nobody sees half of it."""
-    code = f"paths[1].write_text({text!r}, encoding='utf-8'); paths[1].replace(paths[0])"
+    data = text.encode() if isinstance(text, str) else text
+    code = f"paths[1].write_bytes({data!r}); paths[1].replace(paths[0])"
     outside(code, path, path.with_name(f".{path.name}.new"))

@@ -8,23 +8,27 @@ for, each until the text is that on disk.
 
 from __future__ import annotations
 
+import os
+import stat
 import time
 
-from lspkit.errors import RequestFailedError
+from lspkit.errors import RequestFailedError, RequestTimeoutError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, METHOD_NOT_FOUND, decode_any
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
-from lspkit.runtime.exchange.ask_server import wait_for, wait_for_answer
+from lspkit.runtime.exchange.ask_server import request_deadline, wait_for, wait_for_answer
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
+from lspkit.servers.selection.npm_package import without_waiting
 
 #: Seconds to wait for a word about the configuration. A server that has said nothing by then may
 #: have missed the change, and is restarted.
 PATIENCE = 3.0
 #: Why a server that has to be replaced has no findings.
 OUTDATED = "it has to be restarted, since files have changed that it reads only once"
-#: Seconds after which a file that the server does not know is no part of its project.
+#: Seconds after which a file that the server does not know is no part of its project, and after
+#: which it has read a file that is not UTF-8.
 UNKNOWN = 1.0
 #: Seconds between two requests about one file.
 PAUSE = 0.01
@@ -50,23 +54,48 @@ def wait_until_read(context: Context, server: Server, call: CallContext) -> Step
     method = server.choice.definition.exceptions.read_back
     if not method:
         return
+    deadline = request_deadline(context, server, call)
     for uri, number in server.channel.clock.unread():
         until = time.monotonic() + UNKNOWN
-        while not (yield from _is_read(context, server, uri, method, until, call)):
-            uncancelled((yield (Waiter(), time.monotonic() + PAUSE)))
+        while not (yield from _is_read(context, server, uri, method, until, deadline)):
+            uncancelled((yield (Waiter(), min(time.monotonic() + PAUSE, deadline))))
+            if time.monotonic() >= deadline:
+                name = os.path.basename(uri_to_path(uri) or uri)
+                why = f"{server.id} has not read {name}, which has changed on disk"
+                raise RequestTimeoutError(why, server=server.id, state=server.state)
         server.channel.clock.has_read(uri, number)
 
 
 def _is_read(
-    context: Context, server: Server, uri: str, method: str, until: float, call: CallContext
+    context: Context, server: Server, uri: str, method: str, until: float, deadline: float
 ) -> Steps[bool]:
-    there = context.files.text_at(uri_to_path(uri) or "")
+    there = _content_of(uri_to_path(uri) or "")
     pending = server.channel.ask(method, {"uri": uri})
-    answered = yield from wait_for_answer(context, server, pending, call.deadline)
+    answered = yield from wait_for_answer(context, server, pending, deadline)
     if isinstance(answered, RequestFailedError):
         if answered.server_code == CONTENT_MODIFIED:
             return False
         is_unsupported = answered.server_code == METHOD_NOT_FOUND  # by an older version
         return there is None or is_unsupported or time.monotonic() >= until
     known = decode_any(answered.result)
-    return there is not None and known == there.value.replace("\r\n", "\n")
+    if there is None:
+        return False
+    try:
+        # With a byte order mark, which rust-analyzer keeps.
+        return bool(known == there.decode().replace("\r\n", "\n"))
+    except UnicodeDecodeError:
+        # rust-analyzer has an empty text instead. Which one another version has is not known.
+        return known == "" or time.monotonic() >= until
+
+
+def _content_of(path: str) -> bytes | None:
+    """The bytes of a file on disk, whatever text a caller has given it; None if there is none.
+
+    It may be a link: the server follows links, too.
+    """
+    try:
+        with open(path, "rb", opener=without_waiting) as stream:
+            is_file = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+            return stream.read() if is_file else None
+    except (OSError, ValueError):
+        return None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 from typing import Any
+
+import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.servers.definition_parts import DocumentMessages, DocumentSync, Exceptions
@@ -87,6 +90,50 @@ def test_a_file_that_is_gone_is_read_when_the_server_knows_it_no_more(tmp_path, 
         (tmp_path / "b.scr").unlink()
         assert ws.check("a.scr").verdict.clean
         assert len(Log.of(argv).messages(TEXT)) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "known"),
+    [
+        (codecs.BOM_UTF8 + b"new\r\n", "\ufeffnew\n"),
+        (b"caf\xe9\n", ""),
+        (b"caf\xe9\n", "caf\ufffd\n"),
+        (b"new\0\n", "new\0\n"),
+    ],
+    ids=["byte order mark", "not UTF-8", "not UTF-8, with a replacement", "NUL"],
+)
+def test_a_server_may_have_another_text_of_a_file_than_lspkit(
+    tmp_path, scripted, rules, content, known
+):
+    rules(ProofRule(how="pull"), exceptions=Exceptions(read_back=TEXT))
+    faults = [Fault(TEXT, "result", nth=1, result="old\n")]
+    script = Script(
+        diagnostics=BY_PULL, say=[watchers("**/*.scr")], faults=faults, answers={TEXT: known}
+    )
+    argv = scripted(script)
+    (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        ws.check("a.scr")
+        written_outside(tmp_path / "b.scr", content)
+        assert ws.check("a.scr", timeout=20).verdict.clean
+        requests = len(Log.of(argv).messages(TEXT))
+        assert ws.check("a.scr", timeout=20).verdict.clean
+        assert len(Log.of(argv).messages(TEXT)) == requests
+
+
+@pytest.mark.parametrize("timeout", [None, 1.0])
+def test_a_server_that_never_reads_a_file_proves_nothing(tmp_path, scripted, rules, timeout):
+    rules(ProofRule(how="pull"), exceptions=Exceptions(read_back=TEXT))
+    script = Script(diagnostics=BY_PULL, say=[watchers("**/*.scr")], answers={TEXT: "old\n"})
+    argv = scripted(script)
+    (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")
+    with workspace(tmp_path, argv, text="fine\n", timing={"requestTimeoutMs": 1000}) as ws:
+        ws.check("a.scr")
+        written_outside(tmp_path / "b.scr", "new\n")
+        report = ws.submit(ws.check, "a.scr", timeout=timeout).result(30)
+    assert report.verdict.unknown
+    # The time may also be over during a request.
+    assert "has not read b.scr" in report.why or f"did not answer {TEXT}" in report.why
 
 
 def test_a_server_that_takes_in_changes_late_is_asked_about_what_has_changed_first(
