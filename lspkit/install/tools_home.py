@@ -98,7 +98,7 @@ def _all_packages(home: str) -> list[Installed]:
     above, found = os.path.join(home, "packages"), []
     for name in sorted(_names_in(above)):
         folder = os.path.join(above, name)
-        with contextlib.suppress(OSError, msgspec.DecodeError):
+        with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
             with open(os.path.join(folder, STAMP), "rb") as stream:
                 one = msgspec.json.decode(stream.read(), type=Installed)
             found.append(msgspec.structs.replace(one, folder=folder))

@@ -12,6 +12,7 @@ import pytest
 from lspkit.install.installation import listed, remove
 from lspkit.install.recipe_table import Package, Recipe
 from lspkit.install.tools_home import (
+    STAMP,
     Installed,
     clean_up,
     installed_packages,
@@ -90,6 +91,13 @@ def test_what_an_interrupted_run_has_left_is_removed(home):
     assert not os.path.exists(left)
     assert not os.path.exists(half)
     assert installed_packages(home) == {"ruff": one}
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"recipe": "caf\xe9"}'])
+def test_a_folder_whose_stamp_is_damaged_is_no_package(home, content):
+    one = put(home, recipe())
+    (Path(one.folder) / STAMP).write_bytes(content)
+    assert installed_packages(home) == {}
 
 
 def test_a_run_that_was_interrupted_before_its_last_step_is_finished(home):

@@ -148,6 +148,20 @@ def test_what_makes_no_sense_says_nothing(tmp_path: Path, content: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
+def test_a_name_that_is_not_utf_8_hides_no_other_command(tmp_path: Path) -> None:
+    """On Linux a path may have any bytes, and CMake writes them as they are."""
+    root = tmp_path.resolve()
+    entries = [
+        {"directory": str(root), "file": name, "arguments": ["cc", "-DX", name]}
+        for name in ("caf\xe9.c", "b.c")
+    ]
+    content = json.dumps(entries, ensure_ascii=False).encode("latin-1")
+    (root / "compile_commands.json").write_bytes(content)
+    found = compiling(str(root))
+    assert set(found.commands) == {f"{root}/caf\ufffd.c", f"{root}/b.c"}
+    assert found.flags == ["-DX"]
+
+
 def test_a_fifo_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "compile_commands.json")
     assert compiling(str(tmp_path)) == CompileFlags()

@@ -123,11 +123,12 @@ def _read(file: str, _: int, __: int) -> CompileFlags:
     """The flags of a file, cached by its time and size: a large one is read once."""
     try:
         with open(file, "rb", opener=without_waiting) as stream:
-            content = stream.read(LARGEST)
+            # A path may have any bytes. If it is not UTF-8, its file has no command of its own.
+            content = stream.read(LARGEST).decode("utf-8", "replace")
     except OSError:
         return CompileFlags()
     if file.endswith(FLAGS):
-        words = [line.strip() for line in content.decode("utf-8", "replace").splitlines()]
+        words = [line.strip() for line in content.splitlines()]
         return CompileFlags(flags=list(dict.fromkeys(_based(safe(words), os.path.dirname(file)))))
     try:
         entries = msgspec.json.decode(content, type=list[CompileEntry])
