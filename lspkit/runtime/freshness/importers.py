@@ -10,7 +10,7 @@ import itertools
 import os
 import time
 
-from lspkit.errors import LspkitError
+from lspkit.errors import CancelledError, LspkitError
 from lspkit.operations.checks.import_lines import import_lines, import_word
 from lspkit.operations.effect_results import Dependents
 from lspkit.operations.effects import FindImporters
@@ -18,6 +18,7 @@ from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.exchange.context import Context
 from lspkit.servers.project.project_files import ENOUGH, walk
+from lspkit.servers.selection.npm_package import without_waiting
 
 #: Bytes of the largest file that is searched.
 LARGEST = 2**20
@@ -38,6 +39,8 @@ def find_importers(context: Context, effect: FindImporters, call: CallContext) -
     reason = ""
     found = walk(context.files.boundary.root) if servers else iter(())
     for number, path in enumerate(itertools.islice(found, ENOUGH + 1)):
+        if call.cancelled():
+            raise CancelledError("the call was cancelled")
         if number >= ENOUGH or time.monotonic() > until:
             reason = TOO_MANY if number >= ENOUGH else NO_TIME
             break
@@ -86,8 +89,8 @@ def _text(context: Context, path: str) -> str:
     try:
         if os.path.getsize(readable) > LARGEST:
             return ""
-        with open(readable, encoding="utf-8", errors="replace", newline="") as stream:
-            return stream.read()
+        with open(readable, "rb", opener=without_waiting) as stream:
+            return stream.read().decode("utf-8", "replace")
     except OSError:
         return ""
 

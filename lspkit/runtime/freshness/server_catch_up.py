@@ -9,7 +9,6 @@ for, each until the text is that on disk.
 from __future__ import annotations
 
 import os
-import stat
 import time
 
 from lspkit.errors import RequestFailedError, RequestTimeoutError
@@ -95,7 +94,6 @@ def _content_of(path: str) -> bytes | None:
     """
     try:
         with open(path, "rb", opener=without_waiting) as stream:
-            is_file = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-            return stream.read() if is_file else None
+            return stream.read()
     except (OSError, ValueError):
         return None

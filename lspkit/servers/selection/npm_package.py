@@ -6,6 +6,7 @@ launchers of npm, pnpm and Nix do, and those that users write themselves.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -63,15 +64,18 @@ def _name_of(folder: str) -> str:
 
 
 def _read(path: str, most: int) -> bytes:
-    """The first bytes of a regular file, else nothing: reading a pipe could block."""
+    """The first bytes of a regular file, else nothing."""
     try:
         with open(path, "rb", opener=without_waiting) as file:
-            is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            return file.read(most) if is_file else b""
+            return file.read(most)
     except OSError:
         return b""
 
 
 def without_waiting(path: str, flags: int) -> int:
-    """An opener for `open` that does not block on a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    """An opener for `open` that fails unless it is a regular file: others could block."""
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "it is not a regular file", path)
