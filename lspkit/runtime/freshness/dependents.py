@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
+
 from lspkit import errors
 from lspkit.operations.checks.changed_declarations import (
     CONTAINERS,
@@ -56,6 +58,8 @@ MOST_DECLARATIONS = 40
 #: The part of the remaining time of a call that a search may use if it has no limit of its own, or
 #: if it is the first one of a server.
 SHARE = 0.5
+#: Levels of symbols inside each other. Deeper ones are beside each other, or left out.
+DEEPEST = 100
 #: Why there may be more files.
 TOO_MANY = "too many declarations have changed to ask for the references to all of them"
 #: The lines with references in each file, by URI.
@@ -273,21 +277,33 @@ def outline_of(symbols: Iterable[WireSymbol], view: View) -> list[Outline]:
 
 
 def _nested(symbols: Sequence[Outline]) -> list[Outline]:
+    """A tree of symbols that are sorted by their first lines, the longer of two before."""
     found: list[Outline] = []
-    at = 0
-    while at < len(symbols):
-        one, after = symbols[at], at + 1
-        while after < len(symbols) and symbols[after].end <= one.end and one.end > one.start:
-            after += 1
-        inner = _nested(symbols[at + 1 : after])
-        found.append(
-            Outline(one.name, one.kind, one.start, one.end, one.line, one.column, tuple(inner))
+    #: The symbols that may contain the next one, outermost first, each with its parts so far.
+    around: list[tuple[Outline, list[Outline]]] = []
+
+    def close() -> None:
+        one, inner = around.pop()
+        (around[-1][1] if around else found).append(
+            msgspec.structs.replace(one, children=tuple(inner))
         )
-        at = after
+
+    for one in symbols:
+        while around and not _contains(around[-1][0], one):
+            close()
+        if len(around) == DEEPEST:
+            close()
+        around.append((one, []))
+    while around:
+        close()
     return found
 
 
-def _outline(wire: WireSymbol, view: View) -> Outline:
+def _contains(one: Outline, later: Outline) -> bool:
+    return one.start < one.end and later.end <= one.end
+
+
+def _outline(wire: WireSymbol, view: View, depth: int = 1) -> Outline:
     place = wire.location.place if wire.location is not None else None
     whole = place[1] if place is not None else wire.range or wire.selection_range
     name = wire.selection_range or whole
@@ -307,7 +323,9 @@ def _outline(wire: WireSymbol, view: View) -> Outline:
         max(min(whole.end.line, last), line),
         line,
         column,
-        tuple(_outline(child, view) for child in wire.children or ()),
+        tuple(
+            _outline(child, view, depth + 1) for child in (wire.children or ()) if depth < DEEPEST
+        ),
     )
 
 
