@@ -240,7 +240,7 @@ def identifiers(server: Server, file: File) -> list[str | None]:
     provider = capabilities.static.get("diagnosticProvider")
     if isinstance(provider, dict):
         found.append(provider.get("identifier"))
-    return list(dict.fromkeys(found)) or [None]
+    return list(dict.fromkeys(one if isinstance(one, str) else None for one in found)) or [None]
 
 
 def _pull(identifier: str | None, result_id: str | None) -> Build:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.operations.effect_results import Examined
 from lspkit.protocol.open_documents import View
@@ -84,6 +86,19 @@ def building(*faults: Fault, say: tuple[Say, ...] = ()) -> Script:
         answers={POKE: None},
         faults=faults,
     )
+
+
+@pytest.mark.parametrize("identifier", [["types"], {"name": "types"}, 1, None])
+def test_an_identifier_that_is_no_string_is_none(tmp_path, scripted, identifier):
+    provider = {"identifier": identifier, "interFileDependencies": False}
+    script = Script(
+        diagnostics=Diagnostics(how="pull"), capabilities={"diagnosticProvider": provider}
+    )
+    argv = scripted(script)
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        [message] = Log.of(argv).messages(PULL)
+    assert "identifier" not in message["params"]
 
 
 def test_a_source_is_asked_again_after_work_that_wrote_what_it_reads(tmp_path, scripted, rules):
