@@ -126,5 +126,5 @@ class Progress:
         message, percentage = value.get("message"), value.get("percentage")
         if isinstance(message, str):
             work.message = message[:LONGEST_TITLE]
-        if isinstance(percentage, int | float):
+        if isinstance(percentage, int | float) and 0 <= percentage <= 100:
             work.percentage = percentage

@@ -98,6 +98,15 @@ def test_a_percentage_or_message_of_another_kind_is_left_out() -> None:
     assert shown(begun(message=["x"], percentage="5")) == ("Indexing",)
 
 
+@pytest.mark.parametrize("percentage", [10**400, -(10**400), 101, -1, -0.5])
+def test_a_percentage_beyond_its_limits_is_left_out(percentage: float) -> None:
+    progress = begun(percentage=percentage)
+    assert shown(progress) == ("Indexing",)
+    progress.note(told("t", kind="report", percentage=100))
+    progress.note(told("t", kind="report", percentage=percentage))
+    assert shown(progress) == ("Indexing 100 %",)
+
+
 @pytest.mark.parametrize(
     "params",
     [
