@@ -165,7 +165,7 @@ class Documents:
         return document, notes + self._evict()
 
     def commit(self, document: Document | None = None) -> None:
-        """Confirm that the notifications of the last `sync` or `close` are being sent."""
+        """Confirm that the notifications of the last `sync`, `touch` or `close` are being sent."""
         if document is not None:
             document.unsure = False
         self._maybe_open -= self._closed_now
@@ -259,6 +259,7 @@ class Documents:
         Needs a `commit`, like `sync`. Nothing is sent for a document that is not open, or to a
         server that does not want changes.
         """
+        self._closed_now.clear()
         document = self.get(uri)
         options = self.options(document.key) if document is not None else None
         if document is None or options is None or not options.change or document.unsure:

@@ -304,6 +304,17 @@ class TestInterrupts:
         # The server still has A open: opening it without a close would be the second open.
         assert said(sync(all, A, "a"))[:2] == ["didClose a", "didOpen a"]
 
+    def test_a_touch_does_not_confirm_an_eviction_that_was_lost(self) -> None:
+        all = documents(limit=2)
+        sync(all, A, "a", DISK)
+        sync(all, B, "b", DISK)
+        _, lost = all.sync(C, Text("c"), DISK)
+        assert "didClose a" in said(lost)
+        document, notes = all.touch(B.uri)
+        assert said(notes) == ["didChange b"]
+        all.commit(document)
+        assert said(sync(all, A, "a"))[:2] == ["didClose a", "didOpen a"]
+
     def test_so_it_is_where_a_file_is_only_to_be_read(self) -> None:
         all = documents()
         sync(all, A, "a")
