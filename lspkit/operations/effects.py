@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 Build = Callable[[str, Text, Encoding], Any]
 
 
+def about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
+    """A `Build` of params that name the document and nothing else."""
+    return {"textDocument": {"uri": uri}}
+
+
 class Effect(msgspec.Struct, frozen=True):
     """What an operation asks of the engine. The engine sends a result back, or raises an error."""
 

@@ -15,6 +15,7 @@ from lspkit.operations.position_translation import (
 from lspkit.operations.reply_parsing import answer_from, decode_replies, decode_whole
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import ask_at, ask_at_place
+from lspkit.protocol.methods import REFERENCES
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.raw_items import read_location_ranges
 from lspkit.protocol.wire.results import WireMarkup, WireSignature, read_hover, read_signature_help
@@ -89,7 +90,7 @@ _lookup("implementation", ImplementationRequest, "textDocument/implementation", 
 def references(request: ReferencesRequest) -> Locations:
     """All references to the symbol."""
     context = {"includeDeclaration": request.include_declaration}
-    replies = yield from ask_at(request, "textDocument/references", "project", context=context)
+    replies = yield from ask_at(request, REFERENCES, "project", context=context)
     return (yield from _locations(replies))
 
 

@@ -9,12 +9,12 @@ import lspkit.types as types
 from lspkit.answer import Answer
 from lspkit.errors import LspkitError
 from lspkit.operations.effect_results import Reply
-from lspkit.operations.effects import Ask, AskWorkspace, DoAll, Effects
+from lspkit.operations.effects import Ask, AskWorkspace, DoAll, Effects, about_the_file
 from lspkit.operations.position_translation import Translator, make_translator, sort_unique
 from lspkit.operations.reply_parsing import answer_from, decode_replies
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.operations.symbol_names import Chain, find_name, name_parts, rank, symbol_chains
-from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.methods import DOCUMENT_SYMBOLS
 from lspkit.protocol.wire.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
 
 #: Most files whose symbols are read to find the members of a class.
@@ -32,16 +32,10 @@ class WorkspaceSymbolsRequest(Request[Answer[types.Symbol]], frozen=True, kw_onl
     path: str | None = None
 
 
-def _document_params(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
-    return {"textDocument": {"uri": uri}}
-
-
 @operation("document_symbols", DocumentSymbolsRequest, list[types.Symbol])
 def document_symbols(request: DocumentSymbolsRequest) -> Effects[Answer[types.Symbol]]:
     """All symbols in text order, as a tree if the server sends one."""
-    replies: list[Reply] = yield Ask(
-        request.path, request.text, "textDocument/documentSymbol", _document_params
-    )
+    replies: list[Reply] = yield Ask(request.path, request.text, DOCUMENT_SYMBOLS, about_the_file)
     found = yield from translate_symbols(replies)
     return Answer(sort_unique(found, text_order), found.caveats)
 

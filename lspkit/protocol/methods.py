@@ -2,5 +2,7 @@
 
 EXECUTE_COMMAND = "workspace/executeCommand"
 APPLY_EDIT = "workspace/applyEdit"
+DOCUMENT_SYMBOLS = "textDocument/documentSymbol"
+REFERENCES = "textDocument/references"
 PULL_DIAGNOSTICS = "textDocument/diagnostic"
 PULL_WORKSPACE = "workspace/diagnostic"

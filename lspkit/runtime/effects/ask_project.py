@@ -12,7 +12,8 @@ import msgspec
 
 from lspkit.errors import LspkitError, NoServerError, RequestTimeoutError
 from lspkit.operations.effect_results import Reply
-from lspkit.operations.effects import AskWorkspace
+from lspkit.operations.effects import AskWorkspace, about_the_file
+from lspkit.protocol.methods import DOCUMENT_SYMBOLS
 from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.drive import together
@@ -28,12 +29,7 @@ from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import catch_up_with_disk, deliver_events
 from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.project_index import wait_for_index
-from lspkit.runtime.exchange.replies import (
-    about_the_file,
-    collect_replies,
-    sorted_out,
-    unsupported,
-)
+from lspkit.runtime.exchange.replies import collect_replies, sorted_out, unsupported
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.server.document_queue import QueueEntry
@@ -139,7 +135,7 @@ def _ask_each_project(
         except LspkitError:
             continue  # it was deleted
         turn_to = request_document(
-            context, server, file, None, "textDocument/documentSymbol", about_the_file, until
+            context, server, file, None, DOCUMENT_SYMBOLS, about_the_file, until
         )
         search = request_server(context, server, effect.method, effect.params, until)
         results = yield from together([turn_to, search], call)
@@ -155,10 +151,9 @@ def _introduce(context: Context, server: Server, sample: File, call: CallContext
     """Open a file, and wait until the server has read it: many know no project before."""
     yield from prepare_server(context, server, sample, None, call)
     until = request_deadline(context, server, call)
-    method = "textDocument/documentSymbol"
-    if server.channel.session.supports(method, server.channel.key_of(sample.uri)):
+    if server.channel.session.supports(DOCUMENT_SYMBOLS, server.channel.key_of(sample.uri)):
         yield from request_document(
-            context, server, sample, None, method, about_the_file, until, call
+            context, server, sample, None, DOCUMENT_SYMBOLS, about_the_file, until, call
         )
     else:
         server.channel.sync(sample, None)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from lspkit.errors import LspkitError, UnsupportedError
 from lspkit.operations.effect_results import Reply
 from lspkit.operations.effects import Ask, ReportUndecodable
 from lspkit.operations.reply_parsing import OWN_FAULTS, failure_caveats, with_caveats
 from lspkit.protocol.open_documents import View
-from lspkit.protocol.text import Encoding, Text
+from lspkit.protocol.text import Text
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.runtime.server.server import Server
@@ -90,11 +90,6 @@ def unsupported(method: str, server: str) -> UnsupportedError:
     """The error for a server that does not support a method."""
     message = f"{method} is not supported by {server}"
     return UnsupportedError(message, operation=method, servers=(server,))
-
-
-def about_the_file(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
-    """Params that name the document and nothing else."""
-    return {"textDocument": {"uri": uri}}
 
 
 def nowhere(server: Server) -> View:

@@ -23,6 +23,7 @@ import msgspec
 
 from lspkit.errors import PathError
 from lspkit.operations.effects import Ask, Span
+from lspkit.protocol.methods import REFERENCES
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import CAUGHT_UP
@@ -32,7 +33,6 @@ from lspkit.runtime.server.server import Server
 from lspkit.servers.definition import Definition
 from lspkit.workspace_boundary import Boundary
 
-REFERENCES = "textDocument/references"
 #: Most routes that are remembered.
 MOST_ROUTES = 10_000
 

@@ -31,11 +31,12 @@ from lspkit.operations.effects import (
     NoteText,
     Remember,
     TakeBaseline,
+    about_the_file,
 )
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.operations.symbol_positions import params_at
+from lspkit.protocol.methods import DOCUMENT_SYMBOLS, REFERENCES
 from lspkit.protocol.open_documents import View
-from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.wire.raw_items import read_location_ranges
 from lspkit.protocol.wire.results import SYMBOL_KINDS, WireRange, WireSymbol, read_symbols
 from lspkit.runtime.concurrency.call import CallContext
@@ -52,7 +53,6 @@ from lspkit.runtime.freshness.importers import find_importers
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
 
-SYMBOLS, REFERENCES = "textDocument/documentSymbol", "textDocument/references"
 #: Most declarations whose references are requested.
 MOST_DECLARATIONS = 40
 #: The part of the remaining time of a call that a search may use if it has no limit of its own, or
@@ -209,9 +209,9 @@ class _Search:
     def _search(self, call: CallContext) -> Steps[Places]:
         key = self._server.channel.key_of(self._file.uri)
         supports = self._server.channel.session.supports
-        if not supports(SYMBOLS, key) or not supports(REFERENCES, key):
+        if not supports(DOCUMENT_SYMBOLS, key) or not supports(REFERENCES, key):
             return {}
-        reply = yield from self._ask(SYMBOLS, _about, call)
+        reply = yield from self._ask(DOCUMENT_SYMBOLS, about_the_file, call)
         declared = self._changed(reply)
         self.names = [one.name for one in declared]
         self.members = [one.name for one in declared if one.kind not in CONTAINERS]
@@ -262,10 +262,6 @@ class _Search:
         return request_document(
             self._context, self._server, self._file, self._shown, method, build, until, call
         )
-
-
-def _about(uri: str, _: Text, __: Encoding) -> dict[str, Any]:
-    return {"textDocument": {"uri": uri}}
 
 
 def outline_of(symbols: Iterable[WireSymbol], view: View) -> list[Outline]:

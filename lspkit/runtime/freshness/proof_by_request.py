@@ -17,6 +17,7 @@ from lspkit.diagnostics.freshness_events import CHANGED, Proven, Target
 from lspkit.diagnostics.proof_rule import How, ProofRule
 from lspkit.errors import RequestFailedError
 from lspkit.operations.effect_results import Examined, Reply
+from lspkit.operations.effects import about_the_file
 from lspkit.protocol.methods import EXECUTE_COMMAND, PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
@@ -27,7 +28,7 @@ from lspkit.runtime.concurrency.waiter import Outcome, Steps
 from lspkit.runtime.exchange import ask_server
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import wait_while_reloading
-from lspkit.runtime.exchange.replies import about_the_file, view_of
+from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.proof_by_push import SILENCE, wait_for_push
