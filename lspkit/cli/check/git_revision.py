@@ -1,9 +1,11 @@
 """The files of a git revision in a temporary folder, which is always removed.
 
 The contents of the objects are written by lspkit itself: a checkout by git would run the filters
-that a repository's configuration names. Names from the repository are checked, and links are made
-last, so nothing is written outside the folder. Packages and environments, which git does not know,
-are links to those of the work tree: without them the servers would find other errors.
+that a repository's configuration names. Names from the repository are checked. All folders and
+files are made before the first link, and a link replaces nothing, so nothing is written through a
+link, and nothing outside the folder. Packages and environments, which git does not know, are links
+to those of the work tree: without them the servers would find other errors. Links from the
+repository lead to places in the folder and in these packages only.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import IO
 
@@ -128,25 +130,28 @@ def _renamed_files(git: Git, commit: str) -> dict[str, str]:
 
 
 def _write_files(git: Git, commit: str, folder: str) -> frozenset[str]:
-    """Write the files, then the links; returns the names of the files."""
+    """Make the folders, then the files, then the links; returns the names of the files.
+
+    A tree that was not made by git may hold a name twice, for example as a link and as a folder.
+    The order decides then: what comes later is left out.
+    """
     entries = list(_entries(git, commit))
     files = [one for one in entries if one.mode in ("100644", "100755")]
     links = [one for one in entries if one.mode == "120000"]
     # So that the servers' roots are searched for in the same folders.
     os.mkdir(os.path.join(folder, ".git"))
+    for parent in {os.path.dirname(one.name) for one in (*files, *links)}:
+        os.makedirs(os.path.join(folder, parent), exist_ok=True)
     with _objects(git) as (given, answers):
         for one in (*files, *links):
             given.write(f"{one.object}\n".encode())
             given.flush()
             content = _read_object(answers)
-            path = os.path.join(folder, one.name)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
             if one.mode == "120000":
                 _make_link(folder, one.name, content)
             else:
-                with open(path, "xb") as stream:
-                    stream.write(content)
-    return frozenset(one.name for one in files)
+                _make_file(os.path.join(folder, one.name), content)
+    return frozenset(one.name for one in files if os.path.isfile(os.path.join(folder, one.name)))
 
 
 def _entries(git: Git, commit: str) -> Iterator[_Entry]:
@@ -192,16 +197,32 @@ def _read_object(answers: IO[bytes]) -> bytes:
     return content[:-1]
 
 
+def _make_file(path: str, content: bytes) -> None:
+    """A file, unless something has its name."""
+    with suppress(FileExistsError), open(path, "xb") as stream:
+        stream.write(content)
+
+
 def _make_link(folder: str, name: str, content: bytes) -> None:
-    """A link that stays in the folder. Others would lead elsewhere than in the work tree."""
+    """A link, unless something has its name, or it would lead elsewhere than in the work tree."""
     target = os.fsdecode(content)
-    end = os.path.normpath(os.path.join(os.path.dirname(name), target))
-    if os.path.isabs(target) or end.split(os.sep)[0] in ("..", ".git"):
-        return
-    try:
-        os.symlink(target, os.path.join(folder, name))
-    except OSError:
-        return
+    if _stays_inside(target, os.path.dirname(name)):
+        with suppress(OSError):
+            os.symlink(target, os.path.join(folder, name))
+
+
+def _stays_inside(target: str, parent: str) -> bool:
+    """Whether the target of a link leads to a place in the folder that is not git's own.
+
+    It may go up from the folder that the link is in, but not after a name: if that is the name of
+    another link, the folder above is not the one that the path tells.
+    """
+    parts = [part for part in target.split("/") if part not in ("", ".")]
+    ups = next((at for at, part in enumerate(parts) if part != ".."), len(parts))
+    if os.path.isabs(target) or "\0" in target or ".." in parts[ups:]:
+        return False
+    end = os.path.normpath(os.path.join(parent, target))
+    return end.split(os.sep)[0] not in ("..", ".git")
 
 
 def _link_packages(tree: str, folder: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lspkit.testing import Diagnostics, Fault, Script
+from tests.cli.check.repository import OLD, commit, git
 from tests.cli.running import CommandLine
 from tests.cli.shop import configured
 
@@ -41,3 +42,18 @@ def check_with(bare: CommandLine, tmp_path: Path, scripted: Any) -> Check:
         return bare("check", *words, f"./{name}", cwd=project, **variables, **environment)
 
     return check
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "tree"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    (folder / "pyproject.toml").write_text('[project]\nname = "p"\n', encoding="utf-8")
+    (folder / "a.py").write_text(OLD, encoding="utf-8")
+    (folder / "clean.py").write_text("x = 1\n", encoding="utf-8")
+    commit(folder)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return folder
