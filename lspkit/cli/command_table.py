@@ -70,8 +70,8 @@ MACHINE = (
             JSON,
         ),
         "Install language servers, in the versions that lspkit names, into its own folder "
-        "(LSPKIT_TOOLS names another one). Exit status: 0 done, 1 something is not installed, 2 a "
-        "mistake in the call.",
+        "(LSPKIT_TOOLS names another one). Exit status: 0 done, 1 something could not be installed "
+        "or removed, 2 a mistake in the call.",
         exclusive=("--upgrade", "--remove", "--list"),
     ),
     Command(

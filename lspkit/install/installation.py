@@ -34,7 +34,7 @@ from lspkit.install.tools_home import (
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition, command_lines
 
-State = Literal["installed", "present", "failed", "removed", "absent"]
+State = Literal["installed", "present", "failed", "removed", "absent", "kept"]
 
 
 class UnknownServerError(Exception):
@@ -54,8 +54,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def failed(self) -> bool:
-        """Whether it is not there although it was wanted."""
-        return self.state == "failed"
+        """Whether it is not there although it was wanted, or there although it was not."""
+        return self.state in ("failed", "kept")
 
     def __str__(self) -> str:
         version = f" {self.version}" if self.version else ""
@@ -65,6 +65,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
             "failed": f"{self.name} is not installed",
             "removed": f"{self.name}{version} is removed",
             "absent": f"{self.name} is not installed",
+            "kept": f"{self.name}{version} is not removed",
         }[self.state]
         return f"{told}: {self.message}" if self.message else told
 
@@ -103,10 +104,16 @@ def install(names: Sequence[str], home: str, say: Say, *, upgrade: bool = False)
     wanted = [wanted_of(name) for name in names]
     on = this_machine(home)
     outcomes = [_no_recipe(one, on) for one in wanted if not one.recipes]
-    with locked(home, say):
-        clean_up(home)
-        for recipe, of in _each_once(wanted):
-            outcomes.append(_install_one(recipe, of, home, on, say, upgrade=upgrade))
+    each = _each_once(wanted)
+    try:
+        with locked(home, say):
+            clean_up(home)
+            for recipe, of in each:
+                outcomes.append(_install_one(recipe, of, home, on, say, upgrade=upgrade))
+    except OSError as problem:  # before the first one: `_install_one` handles its own
+        for recipe, of in each:
+            there = _if_present(recipe, home, upgrade=upgrade)
+            outcomes.append(there or _failed(of, _refusal(home, problem)))
     return outcomes
 
 
@@ -121,16 +128,33 @@ def _each_once(wanted: Iterable[Wanted]) -> list[tuple[Recipe, Wanted]]:
 def _no_recipe(one: Wanted, on: Machine) -> Outcome:
     hint = install_hint(one.definition, on.folders) if one.definition is not None else ""
     message = f"lspkit has no recipe for it; get it with: {hint}"
-    return Outcome(name=one.name, state="failed", message=message)
+    return _failed(one, message)
+
+
+def _failed(of: Wanted, message: str) -> Outcome:
+    return Outcome(name=of.name, state="failed", message=message)
+
+
+def _refusal(home: str, problem: OSError) -> str:
+    """What users are told if the system refuses a change of the tools folder."""
+    why = problem.strerror or problem
+    return f"{home} cannot be written: {why}; LSPKIT_TOOLS names another folder"
+
+
+def _if_present(recipe: Recipe, home: str, *, upgrade: bool) -> Outcome | None:
+    """The outcome if nothing needs to be installed."""
+    there = installed_packages(home).get(recipe.name)
+    if there is None or not there.is_whole() or (there.version != recipe.version and upgrade):
+        return None
+    newer = "" if there.version == recipe.version else f"--upgrade brings {recipe.version}"
+    return _outcome("present", there, newer)
 
 
 def _install_one(
     recipe: Recipe, of: Wanted, home: str, on: Machine, say: Say, *, upgrade: bool
 ) -> Outcome:
-    there = installed_packages(home).get(recipe.name)
-    if there is not None and there.is_whole() and (there.version == recipe.version or not upgrade):
-        newer = "" if there.version == recipe.version else f"--upgrade brings {recipe.version}"
-        return _outcome("present", there, newer)
+    if there := _if_present(recipe, home, upgrade=upgrade):
+        return there
     partial = ""
     try:
         partial = partial_folder(home, recipe)
@@ -143,7 +167,9 @@ def _install_one(
                 raise InstallError(f"{recipe.packages[0]} brings no {program}")
         one = move_in(home, partial, recipe, lacking)
     except InstallError as problem:
-        return Outcome(name=of.name, state="failed", message=_advice(str(problem), of, on))
+        return _failed(of, _advice(str(problem), of, on))
+    except OSError as problem:
+        return _failed(of, _refusal(home, problem))
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return _outcome("installed", one, _remark(recipe, lacking, on))
@@ -212,17 +238,28 @@ def remove(names: Sequence[str], home: str, say: Say) -> list[Outcome]:
     ]
     if not os.path.isdir(home):
         return outcomes + [Outcome(name=one.name, state="absent") for one, _ in _each_once(wanted)]
-    with locked(home, say):
-        clean_up(home)
-        there = installed_packages(home)
-        for recipe, _ in _each_once(wanted):
-            found = there.get(recipe.name)
-            if found is None:
-                outcomes.append(Outcome(name=recipe.name, state="absent"))
-                continue
-            take_out(home, found)
-            outcomes.append(_outcome("removed", found))
+    each = _each_once(wanted)
+    try:
+        with locked(home, say):
+            clean_up(home)
+            outcomes += [_remove_one(recipe, home) for recipe, _ in each]
+    except OSError as problem:  # as in `install`
+        outcomes += [_remove_one(recipe, home, problem) for recipe, _ in each]
     return outcomes
+
+
+def _remove_one(recipe: Recipe, home: str, refused: OSError | None = None) -> Outcome:
+    """Remove a package, unless the system refuses changes of the folder."""
+    found = installed_packages(home).get(recipe.name)
+    if found is None:
+        return Outcome(name=recipe.name, state="absent")
+    try:
+        if refused is not None:
+            raise refused
+        take_out(home, found)
+    except OSError as problem:
+        return _outcome("kept", found, _refusal(home, problem))
+    return _outcome("removed", found)
 
 
 def listed(home: str) -> list[Outcome]:

@@ -123,7 +123,7 @@ def clean_up(home: str) -> None:
         folder = os.path.join(home, "packages", name)
         if folder not in kept:
             shutil.rmtree(folder, ignore_errors=True)
-    for one in current.values():
+    for one in filter(Installed.is_whole, current.values()):
         if not all(os.path.lexists(_launcher(home, program)) for program in one.programs):
             write_launchers(home, one)
 

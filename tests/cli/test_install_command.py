@@ -154,6 +154,71 @@ def test_a_package_without_a_build_for_this_machine_is_named():
         install_into("/nowhere", "pip", [Package("pip", "ruff", "1.0")], machine)
 
 
+#: Stands in for go: what it installs are empty scripts.
+GO = """#!/bin/sh
+program=${2%@*}
+program=$GOBIN/${program##*/}
+mkdir -p "$GOBIN" && echo '#!/bin/sh' > "$program"
+"""
+
+
+@pytest.fixture
+def with_go(machine: BareMachine) -> BareMachine:
+    go = Path(machine.environment["PATH"]) / "go"
+    go.write_text(GO)
+    go.chmod(0o755)
+    return machine
+
+
+def test_a_folder_that_cannot_be_written_is_told_with_what_to_do(machine, tmp_path):
+    (tmp_path / "file").touch()
+    machine.environment["LSPKIT_TOOLS"] = str(tmp_path / "file" / "tools")
+    done = machine("install", "gopls", "zls")
+    assert (done.returncode, done.stderr) == (1, "")
+    first, second = done.stdout.splitlines()
+    assert first.startswith("zls is not installed: lspkit has no recipe for it")
+    assert second == (
+        f"gopls is not installed: {tmp_path}/file/tools cannot be written: Not a directory; "
+        "LSPKIT_TOOLS names another folder"
+    )
+    states = [
+        one["state"] for one in json.loads(machine("install", "ruff", "--json").stdout)["servers"]
+    ]
+    assert states == ["failed"]
+
+
+@pytest.mark.parametrize("bad", ["gopls", "terraform-ls"])
+def test_what_the_disk_refuses_leaves_the_outcome_of_the_others(with_go, bad):
+    names = ["gopls", "terraform-ls"]
+    (with_go.tools / "bin" / bad).mkdir(parents=True)
+    done = with_go("install", *names)
+    assert done.returncode == 1
+    told = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    [good] = {*names} - {bad}
+    assert told[good] == f"{version(good)} is installed"
+    assert told[bad] == (
+        f"is not installed: {with_go.tools} cannot be written: Is a directory; "
+        "LSPKIT_TOOLS names another folder"
+    )
+    assert not left_over(with_go)
+
+
+def test_what_is_there_is_told_also_if_the_folder_cannot_be_written(with_go):
+    assert with_go("install", "gopls").returncode == 0
+    (with_go.tools / ".lock").unlink(missing_ok=True)
+    (with_go.tools / ".lock").mkdir()
+    done = with_go("install", "gopls", "terraform-ls")
+    assert done.returncode == 1
+    first, second = done.stdout.splitlines()
+    assert first == f"gopls {version('gopls')} is installed already"
+    assert second.startswith(f"terraform-ls is not installed: {with_go.tools} cannot be written: ")
+    done = with_go("install", "--remove", "gopls", "terraform-ls")
+    assert done.returncode == 1
+    first, second = done.stdout.splitlines()
+    assert first.startswith(f"gopls {version('gopls')} is not removed: {with_go.tools} cannot be ")
+    assert second == "terraform-ls is not installed"
+
+
 def test_names_are_checked_before_anything_is_installed(machine):
     done = machine("install", "ruff", "pyrigth")
     assert done.returncode == 2

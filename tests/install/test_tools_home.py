@@ -107,6 +107,14 @@ def test_a_run_that_was_interrupted_before_its_last_step_is_finished(home):
     assert printed(home) == "done"
 
 
+def test_a_package_without_its_program_does_not_stop_others(home):
+    broken = put(home, recipe())
+    os.unlink(os.path.join(home, "bin", "ruff"))
+    os.unlink(os.path.join(broken.folder, "bin", "ruff"))
+    put(home, recipe(name="ty"), "#!/bin/sh\necho fine\n")
+    assert printed(home, "ty") == "fine"
+
+
 def test_a_package_is_removed_with_its_programs(home):
     put(home, recipe())
     [outcome] = remove(["ruff"], home, print)
