@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lspkit.batch.file_selection import TOO_LATE, select_files
+from lspkit.cli.argument_types import UsageError
 from lspkit.cli.arguments.file_arguments import workspace_of
 from lspkit.servers.project.project_files import PASSED_OVER, walk
 from tests.edits.trees import without_privileges
@@ -119,6 +120,25 @@ def test_else_it_is_the_folder_that_holds_everything(tree, monkeypatch):
     assert workspace_of(["../sub/c.ts", "../sub/deep/d.c"]) == str(tree / "sub")
     assert workspace_of(["../sub", "e.py"]) == str(tree)
     assert workspace_of(["../sub/c.ts"]) == str(tree / "sub")
+
+
+@pytest.mark.parametrize("home", [".", "sub"], ids=["the home folder", "a folder above it"])
+def test_the_home_folder_and_those_above_it_have_to_be_named(tree, monkeypatch, home):
+    monkeypatch.setenv("HOME", str(tree / home))
+    monkeypatch.chdir(tree / "other")
+    with pytest.raises(UsageError, match=f"only {tree} contains all .*--root DIR"):
+        workspace_of(["../sub/c.ts", "e.py"])
+    assert workspace_of(["../a.py", "e.py"]) == str(tree)
+
+
+def test_files_far_apart_do_not_make_the_whole_machine_the_workspace(tree):
+    with pytest.raises(UsageError, match=r"only / contains all .* --root DIR"):
+        workspace_of(["a.py", "/etc/hosts"])
+    assert workspace_of(["/etc/hosts"]) == "/etc"
+
+
+def test_a_folder_that_is_named_alone_is_the_workspace_whichever_it_is(tree):
+    assert workspace_of(["/"]) == "/"
 
 
 def test_a_path_that_is_not_there_has_no_say_in_the_workspace(tree):

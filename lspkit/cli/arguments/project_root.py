@@ -7,6 +7,7 @@ server would find neither the project's settings nor the modules beside it.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from lspkit.config.config_files import FileKind, own_kinds, read_source
 from lspkit.errors import ConfigError
@@ -30,13 +31,27 @@ def find_project(folder: str) -> str | None:
     git work tree there. What belongs to another user is none either: in a shared folder such as
     `/tmp`, anybody can make a work tree around the files of others.
     """
-    homes = (own_home(), os.path.realpath(os.path.expanduser("~")))
+    homes = _homes()
     for at in (folder, *folders_above(folder)):
-        if at == os.path.dirname(at) or any(home and is_inside(home, at) for home in homes):
+        if _contains(at, homes):
             return None
         if (sign := _sign_of(at)) is not None:
             return at if _is_own(at) and _is_own(sign) else None
     return None
+
+
+def contains_home(folder: str) -> bool:
+    """Whether a real path is the home folder, above it, or the top of the file system."""
+    return _contains(folder, _homes())
+
+
+def _homes() -> tuple[str, str]:
+    return own_home(), os.path.realpath(os.path.expanduser("~"))
+
+
+def _contains(folder: str, homes: Iterable[str]) -> bool:
+    is_top = folder == os.path.dirname(folder)
+    return is_top or any(home and is_inside(home, folder) for home in homes)
 
 
 def _sign_of(folder: str) -> str | None:
