@@ -38,11 +38,12 @@ def on_terminal(
     environment: Mapping[str, str],
     answer: bytes = b"",
     size: tuple[int, int] = (0, 0),
+    after: float = 0.0,
 ) -> tuple[int, str]:
     """Run it on a terminal with this many lines and columns: the exit status, and all that was
     seen there.
 
-    Who does not answer has hung up: a question means no then.
+    A question is answered after some seconds. Who does not answer has hung up: it means no then.
     """
     import fcntl  # here: not every system has terminals
     import pty
@@ -67,6 +68,7 @@ def on_terminal(
             seen += read
             if QUESTION.encode() in seen and not answered:
                 answered = True
+                time.sleep(after)
                 os.write(ours, answer or b"\x04")
     finally:
         os.close(ours)

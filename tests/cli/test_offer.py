@@ -68,9 +68,10 @@ class User:
         """Run it without a terminal."""
         return self.line(*words, cwd=self.project, **{"HOME": str(self.home), **self.variables})
 
-    def sees(self, *words: str | Path, answer: bytes = b"") -> tuple[int, str]:
+    def sees(self, *words: str | Path, answer: bytes = b"", after: float = 0.0) -> tuple[int, str]:
         """Run it on a terminal: the exit status, and all that was seen there."""
-        return on_terminal(self.line.command(*words), self.project, self.environment, answer)
+        command = self.line.command(*words)
+        return on_terminal(command, self.project, self.environment, answer, after=after)
 
 
 @pytest.fixture
@@ -206,6 +207,23 @@ def test_a_yes_is_heeded_at_once_and_remembered(user: User) -> None:
     assert (status, "main.py:1:15 error" in seen) == (1, True)
     status, seen = user.sees("check", "main.py")
     assert (status, QUESTION in seen, "not trusted" in seen) == (1, False, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["check", "main.py"], 1, "main.py:1:15 error"),
+        (["hover", "main.py:1:1"], 0, "Literal"),
+        (["status"], 0, "LSP servers"),
+    ],
+    ids=["check", "hover", "status"],
+)
+def test_the_time_for_the_answer_does_not_count(
+    user: User, words: list[str], status: int, said: str
+) -> None:
+    found, seen = user.sees(*words, "--timeout", "10", answer=b"n\n", after=10.5)
+    assert QUESTION in seen
+    assert (found, said in seen.split(QUESTION)[1]) == (status, True), seen
 
 
 def test_another_project_is_another_question(user: User) -> None:

@@ -153,7 +153,7 @@ def test_a_server_that_fails_is_status_3_with_the_next_step(bare, tmp_path, scri
     options = {"code": -32803, "message": "too early"} if fault == "error" else {}
     argv = scripted(Script(faults=[Fault("textDocument/hover", fault, **options)]))
     variables = scripted_project(tmp_path, argv)
-    done = bare("hover", "a.scr:2:3", "--timeout", "2", cwd=tmp_path, **variables)
+    done = bare("hover", "a.scr:2:3", "--timeout", "6", cwd=tmp_path, **variables)
     assert (done.returncode, done.stdout) == (3, "")
     [line] = done.stderr.splitlines()
     what, step = FAULTS[fault]

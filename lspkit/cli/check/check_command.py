@@ -96,7 +96,7 @@ class _Check:
             from lspkit.cli.open_workspace import open_workspace
 
         service = uses_service(self._arguments)
-        self.ws = open_workspace(self._root, service=service, deadline=self.limit.deadline)
+        self.ws = open_workspace(self._root, service=service, limit=self.limit)
         if self._arguments.new_since:
             with safe_imports():
                 from lspkit.cli.check.git_revision import find_revision  # here: rarely needed

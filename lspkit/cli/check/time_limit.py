@@ -7,6 +7,7 @@ interrupt by the user would.
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -14,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import msgspec
+
+from lspkit.errors import RequestTimeoutError
 
 #: The part of the timeout that is left for printing the result and for stopping the servers.
 ENDING = 0.1
@@ -30,7 +33,7 @@ class TimeExpired(BaseException):
     """The alarm. Like an interrupt, it is no error that other code may handle."""
 
 
-class TimeLimit(msgspec.Struct, frozen=True):
+class TimeLimit(msgspec.Struct):
     """When the parts of a command have to end, by the monotonic clock."""
 
     #: For the work.
@@ -43,6 +46,11 @@ class TimeLimit(msgspec.Struct, frozen=True):
         """The limit of a command that began then, with this timeout."""
         end = began + seconds
         return cls(end - min(ENDING * seconds, LONGEST_ENDING), end)
+
+    @classmethod
+    def none(cls) -> TimeLimit:
+        """The limit of a command that may take any time."""
+        return cls(float("inf"), float("inf"))
 
     @property
     def late(self) -> float:
@@ -64,6 +72,30 @@ class TimeLimit(msgspec.Struct, frozen=True):
         """Whether no time is left for the work."""
         return self.left == 0.0
 
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """The time of the block does not count, also for an alarm: the user is asked."""
+        began = time.monotonic()
+        try:
+            with _alarm_suspended():
+                yield
+        finally:
+            asked = time.monotonic() - began
+            self.deadline += asked
+            self.end += asked
+
+    @contextmanager
+    def enforced(self, what: str) -> Iterator[None]:
+        """Raise a `RequestTimeoutError` in this block if what it does is not done in time."""
+        message = f"the timeout expired before {what}"
+        if self.is_over:
+            raise RequestTimeoutError(message)
+        try:
+            with alarm_at(self.late):
+                yield
+        except TimeExpired:
+            raise RequestTimeoutError(message) from None
+
 
 #: Whether an alarm is set.
 _is_set = False
@@ -71,13 +103,13 @@ _is_set = False
 
 @contextmanager
 def alarm_at(when: float) -> Iterator[None]:
-    """Raise `TimeExpired` in this block at a time by the monotonic clock.
+    """Raise `TimeExpired` in this block at a time by the monotonic clock; never if it is infinite.
 
     There is no alarm if the program that calls lspkit uses the signal itself, or calls it in
     another thread than the first one.
     """
     global _is_set
-    if not _can_be_set():
+    if not math.isfinite(when) or not _can_be_set():
         yield
         return
     before = signal.signal(signal.SIGALRM, _expire)
@@ -95,8 +127,8 @@ def alarm_at(when: float) -> Iterator[None]:
 
 
 @contextmanager
-def alarm_suspended() -> Iterator[None]:
-    """No alarm in this block: the user is asked. The time of the block does not count for it."""
+def _alarm_suspended() -> Iterator[None]:
+    """No alarm in this block. The time of the block does not count for it."""
     if not _is_set:
         yield
         return

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lspkit.cli.arguments.project_root import chosen_root
+from lspkit.cli.check.time_limit import TimeLimit
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.machine.running_services import running_services
@@ -23,20 +24,24 @@ from lspkit.types import to_plain
 
 #: States of servers that have a process, or should have one.
 RUNNING = ("broken", "starting", "active")
+#: What has to be done before the timeout expires.
+TOLD = "the state of the servers was known"
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the state, and return 0."""
+    limit = TimeLimit.after(arguments.began, arguments.timeout)
     plain = to_plain if arguments.json else None
     root = chosen_root(arguments.root)
     if arguments.all:
-        return print_services(root, as_data=arguments.json)
-    return print_status(root, service=uses_service(arguments), as_data=plain)
+        return print_services(root, limit, as_data=arguments.json)
+    return print_status(root, service=uses_service(arguments), as_data=plain, limit=limit)
 
 
-def print_services(root: str, *, as_data: bool) -> int:
+def print_services(root: str, limit: TimeLimit, *, as_data: bool) -> int:
     """Print all services of the user that run."""
-    found = running_services(root)
+    with limit.enforced(TOLD):
+        found = running_services(root)
     if as_data:
         print_result(as_json({"services": [to_plain(one) for one in found]}))
     else:
@@ -45,22 +50,29 @@ def print_services(root: str, *, as_data: bool) -> int:
 
 
 def print_status(
-    root: str, *, service: bool, as_data: Callable[[WorkspaceStatus], Any] | None
+    root: str,
+    *,
+    service: bool,
+    as_data: Callable[[WorkspaceStatus], Any] | None,
+    limit: TimeLimit | None = None,
 ) -> int:
     """Print the state as text, or as the JSON that `as_data` makes of it.
 
     If no service runs, none is started: it would only say that nothing runs.
     """
-    runs = service and _service_runs(root)
-    with open_workspace(root, service=runs) as ws:
-        taken = ws.status()
+    limit = limit or TimeLimit.none()
+    with limit.enforced(TOLD):
+        runs = service and _service_runs(root)
+        with open_workspace(root, service=runs, limit=limit) as ws:
+            taken = ws.status()
         if as_data is not None:
-            print_result(as_json(as_data(taken)))
+            told = as_json(as_data(taken))
         elif taken.unavailable or any(taken.totals.get(state) for state in RUNNING):
-            print_result(status_text(taken))
+            told = status_text(taken)
         else:
             where = f"no service is running for {ws.root}" if service and not runs else ""
-            print_result(_idle_text(taken, str(ws.root), where))
+            told = _idle_text(taken, str(ws.root), where)
+    print_result(told)
     return CLEAN
 
 

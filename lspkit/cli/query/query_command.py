@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ import msgspec
 from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.cli.argument_types import UsageError
 from lspkit.cli.arguments.file_arguments import given_path, workspace_of
+from lspkit.cli.check.time_limit import TimeLimit
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import FOUND, NOTHING_FOUND
 from lspkit.cli.open_workspace import open_workspace
@@ -20,7 +20,7 @@ from lspkit.cli.output import as_json, print_lines, print_message, print_result
 from lspkit.cli.query import query_text as show
 from lspkit.cli.query.position_argument import FilePosition, parse_position
 from lspkit.edit_types import AppliedEdit, WorkspaceEdit
-from lspkit.errors import PathError
+from lspkit.errors import PathError, RequestTimeoutError
 from lspkit.types import display_path, to_plain
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
@@ -33,12 +33,12 @@ class Question(msgspec.Struct, frozen=True):
     arguments: argparse.Namespace
     #: The file is empty for questions about the whole workspace.
     at: FilePosition
-    deadline: float
+    limit: TimeLimit
 
     @property
     def timeout(self) -> float:
         """The seconds that are left."""
-        return max(0.0, self.deadline - time.monotonic())
+        return self.limit.left
 
     def ask(self, method: Callable[..., Any], **more: Any) -> Any:
         """Call a method of the workspace about the position."""
@@ -57,16 +57,22 @@ class Query(msgspec.Struct, frozen=True):
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask, print the answer, and return the exit status."""
+    limit = TimeLimit.after(arguments.began, arguments.timeout)
     at = _position_of(arguments)
     _check_exists(at.file)
     root = arguments.root or workspace_of([at.file] if at.file else [])
     query = _query_of(arguments)
-    until = time.monotonic() + arguments.timeout
-    with open_workspace(root, service=uses_service(arguments), deadline=until) as ws:
-        # From here: a question about trust may have been answered meanwhile.
-        deadline = time.monotonic() + arguments.timeout
+    with limit.enforced("the servers could be started"):
+        ws = open_workspace(root, service=uses_service(arguments), limit=limit)
+    with ws:
         placed = msgspec.structs.replace(at, file=_path_in(ws, at.file))
-        found = query.ask(ws, Question(arguments, placed, deadline))
+        try:
+            found = query.ask(ws, Question(arguments, placed, limit))
+        except RequestTimeoutError:
+            if limit.is_over:
+                # No time is left to wait for servers that still work.
+                ws.close(at_once=True)
+            raise
         # Before the servers are stopped, which may take some seconds.
         return _print_answer(ws, query, found, as_data=arguments.json)
 

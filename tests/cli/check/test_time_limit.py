@@ -10,13 +10,8 @@ from typing import Any
 
 import pytest
 
-from lspkit.cli.check.time_limit import (
-    GRACE,
-    TimeExpired,
-    TimeLimit,
-    alarm_at,
-    alarm_suspended,
-)
+from lspkit.cli.check.time_limit import GRACE, TimeExpired, TimeLimit, alarm_at
+from lspkit.errors import RequestTimeoutError
 
 
 @pytest.fixture(autouse=True)
@@ -87,19 +82,46 @@ def test_after_the_block_nothing_is_set():
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
 
 
-def test_the_time_of_a_question_does_not_count():
+def test_the_time_of_a_question_does_not_count_for_the_alarm():
+    limit = TimeLimit.after(time.monotonic(), 3600)
     with alarm_at(far()):
-        with alarm_suspended():
+        with limit.suspended():
             assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
         assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
         with pytest.raises(TimeExpired):
             raise_alarm()
 
 
-def test_without_an_alarm_nothing_is_suspended():
-    with alarm_suspended():
-        pass
+def test_the_time_of_a_question_is_added_to_the_limit():
+    limit = TimeLimit.after(0.0, 5.0)
+    began = time.monotonic()
+    with limit.suspended():
+        threading.Event().wait(0.01)
+    asked = limit.end - 5.0
+    assert 0.01 <= asked <= time.monotonic() - began
+    assert limit.deadline == 4.5 + asked
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_a_limit_that_is_enforced_ends_what_waits():
+    limit = TimeLimit.after(time.monotonic(), 0.1)
+    with (
+        pytest.raises(RequestTimeoutError, match="expired before it was done"),
+        limit.enforced("it was done"),
+    ):
+        threading.Event().wait()
+
+
+def test_a_limit_that_is_over_lets_nothing_begin():
+    begun, limit = [], TimeLimit.after(time.monotonic() - 1, 0.5)
+    with pytest.raises(RequestTimeoutError), limit.enforced("it was done"):
+        begun.append(1)
+    assert begun == []
+
+
+def test_a_command_that_may_take_any_time_has_no_alarm():
+    with TimeLimit.none().enforced("it was done"):
+        assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 def test_a_program_that_uses_the_signal_keeps_it():
