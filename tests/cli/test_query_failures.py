@@ -224,18 +224,26 @@ def test_an_interrupt_ends_it_without_a_word(bare, tmp_path, scripted):
 EVIL = "boo\x1b[2J\u202e\r\n\tfake.py:1:1: line"
 
 
-@pytest.mark.parametrize("words", [["hover", "a.scr:2:3"], ["symbols", "a.scr"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [["hover", "a.scr:2:3"], ["symbols", "a.scr"], ["symbols", "a.scr", "--query", "g"]],
+    ids=" ".join,
+)
 def test_what_a_server_says_cannot_write_to_the_terminal(bare, tmp_path, scripted, words):
     place = {"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 9}}
     symbol = {"name": EVIL, "kind": 12, "range": place, "selectionRange": place}
+    location = {"uri": (tmp_path / "a.scr").as_uri(), "range": place}
     answers = {
         "textDocument/hover": {"contents": EVIL},
         "textDocument/documentSymbol": [symbol],
+        "workspace/symbol": [
+            {"name": "g", "kind": 12, "location": location, "containerName": EVIL}
+        ],
     }
     variables = scripted_project(tmp_path, scripted(Script(answers=answers)))
     done = bare(*words, cwd=tmp_path, **variables)
     assert done.returncode == 0
     assert "boo" in done.stdout
     assert all(line.replace("\t", "").isprintable() for line in done.stdout.split("\n"))
-    if words[0] == "symbols":  # a name stays on its line
+    if words[0] == "symbols":  # names stay on their line
         assert len(done.stdout.splitlines()) == 1

@@ -57,7 +57,7 @@ def symbol_lines(found: Sequence[Symbol], _: SourceLines) -> Iterator[Line]:
     """`path:line:column: kind name` for each symbol of the workspace."""
     for one in found:
         place = _place(one.path, one.uri, one.selection.start)
-        inside = f" (in {one.container})" if one.container else ""
+        inside = f" (in {_folded(one.container)})" if one.container else ""
         yield [*place, (": ", ""), *_named(one), (inside, "")]
         yield from _tree(one.children, INDENT)
 
