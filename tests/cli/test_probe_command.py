@@ -14,6 +14,7 @@ from lspkit.cli.machine.probe.server_probe import Measured
 from lspkit.diagnostics.report import Evidence, Report
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.types import Diagnostic, Position, Range, Severity, Verdict
+from tests.cli.shop import configured
 
 TEMPLATE = Template("a.py", "GAP\nLINE\n", "ok = NUMBER", "bad = NUMBER")
 
@@ -52,6 +53,18 @@ def test_a_missing_server_comes_with_how_to_get_it(bare, tmp_path):
     done = bare("probe", "pyrefly", cwd=tmp_path)
     assert done.returncode == 3
     assert done.stderr == "lspkit: pyrefly is not installed; get it with: lspkit install pyrefly\n"
+
+
+def test_a_program_that_cannot_be_run_is_status_3_with_the_reason(bare, tmp_path):
+    program = tmp_path / "ruff"
+    program.write_text("#!/gone/venv/bin/python\n", encoding="utf-8")
+    program.chmod(0o755)
+    variables = configured(tmp_path, "ruff", command=[str(program), "server"])
+    done = bare("probe", "ruff", cwd=tmp_path, **variables)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == (
+        f"lspkit: ruff cannot be probed: {program} cannot be run: No such file or directory\n"
+    )
 
 
 def test_every_course_is_of_a_known_server():

@@ -42,7 +42,10 @@ class Push(msgspec.Struct, frozen=True):
 
 
 class BareClient:
-    """A server on a folder. Leaving the `with` block ends it."""
+    """A server on a folder. Leaving the `with` block ends it.
+
+    Raises `ProbeError` if its program cannot be run.
+    """
 
     def __init__(
         self, argv: tuple[str, ...], opening: InitializeOptions, environment: Mapping[str, str]
@@ -54,16 +57,20 @@ class BareClient:
         self._reader = FrameReader()
         self._ready = False
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed at the end
-        self._process = subprocess.Popen(
-            argv,
-            cwd=uri_to_path(opening.root_uri),
-            env=dict(environment),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            bufsize=0,
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                cwd=uri_to_path(opening.root_uri),
+                env=dict(environment),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as problem:  # for example a script whose interpreter is gone
+            self._stderr.close()
+            raise ProbeError(f"{argv[0]} cannot be run: {problem.strerror}") from None
 
     def __enter__(self) -> BareClient:
         return self
