@@ -118,6 +118,14 @@ def test_what_trust_means_here_is_told(bare, tmp_path, variables, said, hint):
     assert bool(trust["hint"]) == bool(hint)
 
 
+def test_the_last_line_counts_what_is_broken(bare, with_ty, project):
+    (project / "main.go").write_text("package main\n", encoding="utf-8")
+    assert bare("doctor", cwd=project).stdout.splitlines()[-1] == "2 things broken"
+    (project / "main.go").unlink()
+    assert bare("doctor", cwd=project).stdout.splitlines()[-1] == "1 thing broken"
+    assert with_ty("doctor", cwd=project).stdout.splitlines()[-1] == "nothing broken"
+
+
 def test_every_server_has_a_row_with_its_place_or_how_to_get_it(with_ty, tmp_path):
     done = with_ty("servers", "--json", cwd=tmp_path)
     rows = {one["id"]: one for one in json.loads(done.stdout)}

@@ -35,7 +35,7 @@ VARIABLES = {
     "GIT_PAGER": "cat",
     "LC_ALL": "C",
 }
-#: Variables of the user that are kept: they name the user's own configuration and git's programs.
+#: Prefixes of git's variables that are kept: those of the user's own configuration.
 KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 
 

@@ -9,7 +9,7 @@ from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.exit_codes import CLEAN, FINDINGS
 from lspkit.cli.machine.examinations import BROKEN, Examination, examine
 from lspkit.cli.output import Part, as_json, print_lines, print_result
-from lspkit.visible_text import one_line
+from lspkit.visible_text import count, one_line
 
 #: The style of a state.
 STYLE = {BROKEN: "removed", "ok": "added"}
@@ -24,8 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
         plain = {"root": os.path.realpath(root), "broken": broken}
         print_result(as_json({**plain, "examinations": [one.to_dict() for one in found]}))
     else:
-        count = f"{broken} thing{'' if broken == 1 else 's'} broken" if broken else "nothing broken"
-        print_lines([*(_line(one) for one in found), [(count, "")]])
+        total = f"{count(broken, 'thing')} broken" if broken else "nothing broken"
+        print_lines([*(_line(one) for one in found), [(total, "")]])
     return FINDINGS if broken else CLEAN
 
 

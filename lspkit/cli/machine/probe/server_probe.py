@@ -6,7 +6,6 @@ version, also when nothing changes; 2b it publishes without a version; 3 it may 
 
 from __future__ import annotations
 
-import functools
 import os
 import time
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import msgspec
 
 from lspkit.cli.machine.probe.bare_client import BareClient, ProbeError, Push, lines_of
-from lspkit.cli.machine.probe.probe_courses import Template, Text
+from lspkit.cli.machine.probe.probe_courses import Template
 from lspkit.protocol.capabilities import DocumentKey, look_up
 from lspkit.protocol.text import Encoding
 from lspkit.protocol.uris import path_to_uri
@@ -173,30 +172,28 @@ def _measure_file(
         note = "lspkit has no sample project for it, so its findings were not measured"
         found = msgspec.structs.replace(found, notes=(note,))
     else:
-        make = functools.partial(template.make)
         try:
-            found = _measure_findings(document, make(1, broken=True), make, found)
+            found = _measure_findings(document, template, found)
         except ProbeError as problem:
             found = msgspec.structs.replace(found, notes=(str(problem),))
     return msgspec.structs.replace(found, capabilities=_letters(document))
 
 
-def _measure_findings(
-    document: _Document, first: Text, make: functools.partial[Text], found: Measured
-) -> Measured:
+def _measure_findings(document: _Document, template: Template, found: Measured) -> Measured:
+    first = template.make(1, broken=True)
     opened = document.until_found(document.show(first.content), first.line, FIRST)
     document.client.listen(SETTLED)  # a server may register for pull meanwhile
     times, pushes = [], 0
     for number in range(2, 2 + EDITS):
-        text = make(number, broken=True)
+        text = template.make(number, broken=True)
         at = document.show(text.content)
         times.append(document.until_found(at, text.line, NEXT))
         document.client.listen(SETTLED)
         pushes += len(document.pushes(at))
-    document.show(make(20, broken=False).content)
+    document.show(template.make(20, broken=False).content)
     document.client.listen(SETTLED + times[-1] / 1000)
     # From clean to clean: does the server say anything?
-    at = document.show(make(21, broken=False).content)
+    at = document.show(template.make(21, broken=False).content)
     document.client.listen(SETTLED + 2 * times[-1] / 1000)
     spoke = bool(document.pushes(at))
     versions = [one.version is not None for one in document.pushes(0.0)]
