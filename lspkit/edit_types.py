@@ -144,9 +144,15 @@ class AppliedEdit(Value, frozen=True):
     edit: WorkspaceEdit
     #: Every changed path, folders before their contents.
     touched: tuple[TouchedFile, ...] = ()
+    #: With `verify=True`: why it is not known whether the edit has broken something, one line for
+    #: each file.
+    unverified: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"changed {count(len(self.files), 'file')}"
+        told = f"changed {count(len(self.files), 'file')}"
+        return cut(
+            f"{told}; not verified: {'; '.join(self.unverified)}" if self.unverified else told
+        )
 
     @property
     def files(self) -> list[Path]:

@@ -30,6 +30,7 @@ from lspkit.operations.workspace_edit import decode_edits, translate_edit
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.results import WireCommand
 from lspkit.types import Diagnostic
+from lspkit.visible_text import count, one_line
 
 
 class WriteRequest(Request[Report], frozen=True, kw_only=True):
@@ -207,8 +208,7 @@ def apply(request: ApplyRequest) -> effects.Effects[AppliedEdit]:
     texts = _texts(edit).items()
     search = yield from find_dependents([EditedFile(str(one), *both) for one, both in texts])
     applied: AppliedEdit = yield effects.Apply(edit, versions)
-    yield from _verify(applied, before, search)
-    return applied
+    return (yield from _verify(applied, before, search))
 
 
 def incomplete_error(edit: WorkspaceEdit) -> errors.IncompleteEditError:
@@ -249,7 +249,7 @@ def _run(action: CodeAction, command: WireCommand, *, verify: bool) -> effects.E
         search = yield from find_dependents(
             [EditedFile(str(one), both[0]) for one, both in _texts(applied.edit).items()]
         )
-        yield from _verify(applied, before, search)
+        applied = yield from _verify(applied, before, search)
     return applied
 
 
@@ -262,18 +262,28 @@ def _reports(edit: WorkspaceEdit) -> effects.Effects[dict[Path, Report]]:
 
 def _verify(
     applied: AppliedEdit, before: dict[Path, Report], search: EditSearch
-) -> effects.Effects[None]:
-    """Check the changed files and those that depend on them; undo the edit if it breaks any."""
+) -> effects.Effects[AppliedEdit]:
+    """Check the changed files and those that depend on them; undo the edit if it breaks any.
+
+    The result has what could not be checked.
+    """
     there = tuple(str(one.path) for one in applied.touched if one.now == "file")
     after: dict[Path, Report] = yield from checks.check_all(checks.CheckAllRequest(paths=there))
     new = _introduced_errors(applied.edit, before, after)
+    unknown = {str(path): one.why for path, one in after.items() if one.verdict.unknown}
+    left_out = 0
     if not new and search.lines:
         scope = effects.OtherScope(dependents=search.dependents, most=len(search.lines), only=True)
         others = yield from check_dependents(search, there, scope)
         severities = next((one.severities for one in after.values()), ("error",))
         new = yield from _introduced_elsewhere(applied.edit, others, severities)
+        unknown |= others.unknown
+        left_out = others.left_out
     if not new:
-        return
+        lines = [f"{path}: {why}" if path else why for path, why in unknown.items()]
+        if left_out:
+            lines.append(f"{count(left_out, 'file')} with uses of it: not checked in time")
+        return msgspec.structs.replace(applied, unverified=tuple(map(one_line, lines)))
     yield effects.Undo(applied)
     found = "; ".join(str(one) for findings in new for one in findings[:3])
     raise errors.RequestFailedError(

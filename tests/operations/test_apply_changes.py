@@ -134,9 +134,8 @@ def test_an_action_with_its_edit_is_made():
         ([wrong("old")], []),
         ([wrong("old")], [wrong("old")]),
         ([], [{**wrong("mild"), "severity": 2}]),
-        ([], None),
     ],
-    ids=["clean", "fixed", "as-before", "only-a-warning", "nobody-says-anything"],
+    ids=["clean", "fixed", "as-before", "only-a-warning"],
 )
 def test_an_edit_that_brings_no_new_error_stays(before, after):
     engine = Disk([Canned(findings=before)], findings_then=after)
@@ -160,6 +159,15 @@ def test_an_edit_that_brings_a_new_error_is_taken_back_and_told(before, after):
     assert engine.done[-1] == Undo(APPLIED)
     assert "new" in caught.value.message
     assert caught.value.server == "one"
+
+
+def test_an_edit_about_which_nobody_says_anything_stays_and_is_not_called_verified():
+    engine = Disk([Canned(findings=[])], findings_then=None)
+    applied = engine.run(ApplyRequest(edit=EDIT, verify=True))
+    assert applied.touched == APPLIED.touched
+    [why] = applied.unverified
+    assert why.startswith(f"{PATH}: ")
+    assert str(applied) == f"changed 1 file; not verified: {why}"
 
 
 def test_an_error_where_nothing_was_known_before_is_taken_for_new():

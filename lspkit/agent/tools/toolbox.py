@@ -293,7 +293,9 @@ class Toolbox:
                 call.check_path(str(path))
         timeout, cancel = call.limits.timeout, call.limits.cancel
         left = CHECK_TIMEOUT if timeout is None else max(0.0, timeout - call.duration)
-        self._ws.apply(edit, verify=True, force=force, timeout=left, cancel=cancel)
+        applied = self._ws.apply(edit, verify=True, force=force, timeout=left, cancel=cancel)
+        unverified = (one.removeprefix(f"{self._ws.root}/") for one in applied.unverified)
+        call.outcome.warnings += [f"applied, but not verified: {one}" for one in unverified]
 
     def _requested_file(self, asked: ToolRequest) -> str:
         item = asked.values.get("item")

@@ -166,6 +166,8 @@ def _rename_lines(found: WorkspaceEdit | AppliedEdit, sources: SourceLines) -> I
     yield from show.edit_lines(found.edit, sources)
     for file in found.files:
         yield [("changed ", ""), (display_path(file), "path")]
+    for why in found.unverified:
+        yield [("not verified: ", ""), (why, "")]
 
 
 #: By command.

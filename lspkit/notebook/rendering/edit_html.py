@@ -58,7 +58,8 @@ def file_edit_html(found: FileEdit, sources: Sources) -> str:
 
 def applied_html(found: AppliedEdit, sources: Sources) -> str:
     """An edit that was applied."""
-    return line(badge("applied", "40,160,60")) + edit_html(found.edit, sources)
+    unverified = "".join(line(f"not verified: {text(one)}") for one in found.unverified)
+    return line(badge("applied", "40,160,60")) + unverified + edit_html(found.edit, sources)
 
 
 def diff_html(lines: Sequence[str]) -> str:
