@@ -11,7 +11,7 @@ import time
 
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError
 from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.waiter import Outcome, Steps, Waiter
+from lspkit.runtime.concurrency.waiter import Steps, uncancelled
 from lspkit.runtime.exchange.ask_server import request_timeout, wait_for, wait_until_ready
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.files import File
@@ -33,10 +33,10 @@ def wait_for_project(context: Context, server: Server, call: CallContext) -> Ste
         if server.record.loading.look(busy=busy, late=late):
             server.record.believe()
             return
-        until = call.deadline if busy or late else begin_by
-        outcome = yield (activity, until)
-        if outcome is not Outcome.DONE and until == call.deadline:
-            yield from wait_for(context, server, Waiter(), 0.0)  # raises with the reason
+        if busy or late or begin_by >= call.deadline:
+            yield from wait_for(context, server, activity, call.deadline)
+        else:
+            uncancelled((yield (activity, begin_by)))
 
 
 def wait_while_reloading(context: Context, server: Server, call: CallContext) -> Steps[None]:
