@@ -122,17 +122,20 @@ class Task:
             waiter = self._waiter
             if waiter is None:
                 return
-            outcome = self._outcome(waiter, cancelled)
+            outcome, problem = self._outcome(waiter, cancelled), None
             if outcome is None:
-                self._look_later()
-                return
+                problem = self._look_later()
+                if problem is None:
+                    return
             self._waiter = None
             timer, self._timer = self._timer, None
         if timer is not None:
             self._timers.drop(timer)
         if isinstance(self._call.cancel, CancelToken):
             self._call.cancel.unwatch(waiter)
-        if not self._workers.do(lambda: self._advance(outcome)):
+        if problem is not None:
+            self._end_with(problem)
+        elif not self._workers.do(lambda: self._advance(outcome)):
             self.abandon()
 
     def _outcome(self, waiter: Waiter, cancelled: bool) -> Outcome | None:
@@ -142,13 +145,17 @@ class Task:
             return Outcome.CANCELLED
         return Outcome.TIMED_OUT if time.monotonic() >= self._until else None
 
-    def _look_later(self) -> None:
-        """Set a timer for the end of the wait. The lock is held."""
+    def _look_later(self) -> Exception | None:
+        """Set a timer for the end of the wait, or return why that fails. The lock is held."""
         cancel, until = self._call.cancel, self._until
         if cancel is not None and not isinstance(cancel, CancelToken):
             until = min(until, time.monotonic() + EVENT_LOOK)
-        if self._timer is None or self._timer.job is None:
-            self._timer = self._timers.at(until, self._look)
+        try:
+            if self._timer is None or self._timer.job is None:
+                self._timer = self._timers.at(until, self._look)
+        except (RuntimeError, OSError, MemoryError) as problem:  # no thread can be started
+            return problem
+        return None
 
     def _over(self) -> None:
         self._call.end()
@@ -156,9 +163,13 @@ class Task:
 
     def abandon(self) -> None:
         """The workspace was closed: the future raises that, unless it is done."""
+        self._end_with(WorkspaceClosedError("this workspace was closed"))
+
+    def _end_with(self, problem: Exception) -> None:
+        """End the call early: the future raises this, unless it is done."""
         self._over()
         try:
             self._steps.close()
-            self.future.set_exception(WorkspaceClosedError("this workspace was closed"))
-        except (ValueError, InvalidStateError) as problem:
-            log.debug("a call has come to its end by itself: %s", problem)
+            self.future.set_exception(problem)
+        except (ValueError, InvalidStateError) as known:
+            log.debug("a call has come to its end by itself: %s", known)

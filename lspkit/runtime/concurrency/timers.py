@@ -41,20 +41,23 @@ class Timers:
         self._closed = False
 
     def at(self, when: float, job: Callable[[], None]) -> Timer:
-        """Call `job` at that time of the monotonic clock; infinity means never."""
+        """Call `job` at that time of the monotonic clock; infinity means never.
+
+        Raises what the system says if the thread cannot be started; the job is dropped then.
+        """
         timer = Timer(job)
         with self._changed:
             if self._closed or when == float("inf"):
                 timer.job = None
                 return timer
-            heapq.heappush(self._due, (when, next(self._order), timer))
             if self._thread is None:
                 self._thread = OwnThread(self._run, "timers")
                 try:
                     self._thread.start()
-                except RuntimeError:
+                except (RuntimeError, OSError, MemoryError):
                     self._thread = None
                     raise
+            heapq.heappush(self._due, (when, next(self._order), timer))
             if self._due[0][2] is timer:
                 self._changed.notify()
         return timer

@@ -1,16 +1,18 @@
-"""Which text a server is shown for a file: that on disk, or its overlay."""
+"""Which text a server is shown for a file: that on disk, or its overlay; and by which messages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 import msgspec
 
-from lspkit.protocol.open_documents import Document
+from lspkit.protocol.open_documents import Document, Documents
+from lspkit.protocol.session import Session
 from lspkit.protocol.text import Text, Unsaved
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.files import File, Files
+from lspkit.servers.definition import Definition
 
 
 class DocumentText(msgspec.Struct, frozen=True):
@@ -62,3 +64,19 @@ def merely_opened(document: Document, notes: Iterable[tuple[str, Any]]) -> bool:
     uri, other = document.key.uri, ("textDocument/didChange", "textDocument/didClose")
     changed = any(said in other and about["textDocument"]["uri"] == uri for said, about in notes)
     return document.is_on_disk and not changed
+
+
+def document_table(
+    session: Session, definition: Definition, in_use: Callable[[], Container[str]]
+) -> Documents:
+    """The documents of a server that has just come up: none, and how it is told of them."""
+    messages = definition.exceptions.messages
+    return Documents(
+        session.capabilities,
+        session.encoding,
+        in_use=in_use,
+        change_with=messages.change_with,
+        touch_with=messages.touch_with,
+        whole=messages.whole_texts,
+        saves=messages.saves,
+    )

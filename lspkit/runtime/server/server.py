@@ -14,13 +14,13 @@ import msgspec
 
 from lspkit.errors import LspkitError, RequestTimeoutError, ServerBrokenError
 from lspkit.protocol import events
-from lspkit.protocol.open_documents import Documents
 from lspkit.protocol.session import Session, State, params_of
 from lspkit.protocol.watching.registrations import WatchRegistrations
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.process.backoff import Restart
+from lspkit.runtime.process.child import Child
 from lspkit.runtime.process.launch import LaunchError
 from lspkit.runtime.process.process_setup import ProcessSetup, initialize_options
 from lspkit.runtime.process.usage import is_asleep
@@ -29,6 +29,7 @@ from lspkit.runtime.server.announcer import Announcer
 from lspkit.runtime.server.connection import BLOCKED, Connection
 from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
 from lspkit.runtime.server.document_channel import DocumentChannel
+from lspkit.runtime.server.document_text import document_table
 from lspkit.runtime.server.metrics import Metrics
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
 from lspkit.servers.definition_parts import Forwards
@@ -100,8 +101,7 @@ class Server:
         self.is_blocked = False
         #: Whether it has answered a search for references: for the first, it may read the project.
         self.has_searched = False
-        self._initialize_timeout = initialize_timeout
-        self._callbacks = callbacks
+        self._initialize_timeout, self._callbacks = initialize_timeout, callbacks
         self._on_edit: Callable[[events.EditAsked], None] = self._refuse_edit
         #: The files that it has asked to be told about.
         self.watched = WatchRegistrations(
@@ -154,9 +154,19 @@ class Server:
             child = self.setup.launch()
         except (LaunchError, OSError) as problem:
             self.setup.clean_up()
-            said = problem.message if isinstance(problem, LaunchError) else str(problem)
-            self._fail(failure_errors.useless(self.choice, said))
+            self._fail(failure_errors.useless(self.choice, str(problem)))
             return
+        try:
+            if self._connect(child, deadline):
+                return
+            # The workspace was closed before there was a connection to close.
+        except (OSError, RuntimeError, MemoryError) as problem:  # no descriptor or thread is left
+            self._fail(ServerBrokenError(f"{self.id} cannot be started: {problem}", server=self.id))
+        self.close(2.0)
+        child.close(2.0)  # there may be no connection that has closed it
+
+    def _connect(self, child: Child, initialize_by: float) -> bool:
+        """Start to talk to the process. False if the workspace was closed meanwhile."""
         connection = Connection(
             self.id,
             child,
@@ -165,16 +175,15 @@ class Server:
             on_event=self._on_event,
             on_lost=self._on_lost,
             on_exit=self._tell_of_exit,
-            initialize_by=deadline,
+            initialize_by=initialize_by,
         )
         with self.channel.lock:
             self.channel.connection = connection
             connection.post(self.channel.session.initialize(tag=None))
-            gone = self.closing
+            wanted = not self.closing
         connection.start()
-        if gone:  # the workspace was closed before there was a connection to close
-            self.close(2.0)
         log.debug("%s started, pid %d", self.id, child.pid)
+        return wanted
 
     def call_off(self) -> None:
         """Prevent its start, unless it has begun."""
@@ -212,24 +221,15 @@ class Server:
         return self._ready and self.channel.failure is None
 
     def _came_up(self) -> None:
-        messages = self.choice.definition.exceptions.messages
-        with self.channel.lock:
-            connection = self.channel.connection
-            if connection is None or self.closing:
+        channel, definition = self.channel, self.choice.definition
+        with channel.lock:
+            if channel.connection is None or self.closing:
                 return
-            self.channel.documents = Documents(
-                self.channel.session.capabilities,
-                self.channel.session.encoding,
-                in_use=self.channel.in_use,
-                change_with=messages.change_with,
-                touch_with=messages.touch_with,
-                whole=messages.whole_texts,
-                saves=messages.saves,
-            )
+            channel.documents = document_table(channel.session, definition, channel.in_use)
             if self.record.loading.done:
-                self.channel.observations.believe(time.monotonic())
-            connection.post(*self.channel.session.initialized())
-            self.reopen += self.channel.catch_up()
+                channel.observations.believe(time.monotonic())
+            channel.connection.post(*channel.session.initialized())
+            self.reopen += channel.catch_up()
             self._ready = True
         self._settled.tell(over=True)
         self._callbacks.on_ready(self)

@@ -1,0 +1,151 @@
+"""A host that can start no more threads, or open nothing: calls fail, and none waits for ever."""
+
+from __future__ import annotations
+
+import resource
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+import lspkit
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.future_task import Task
+from lspkit.runtime.concurrency.threads import OwnThread
+from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.concurrency.waiter import Steps, Waiter
+from lspkit.runtime.concurrency.workers import Workers
+from lspkit.runtime.process.process_setup import ProcessSetup
+from lspkit.testing import Script
+from tests.scripted import ask, comes_true, lives, workspace
+
+PATIENCE = 20.0
+#: No system has room for a stack of this size.
+TOO_LARGE = 1 << 46
+REFUSED = "can't start new thread"
+
+
+@contextmanager
+def no_room_for_threads() -> Iterator[None]:
+    before = threading.stack_size(TOO_LARGE)
+    try:
+        yield
+    finally:
+        threading.stack_size(before)
+
+
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Threads whose names end like one of these cannot be started."""
+    names: list[str] = []
+    start = OwnThread.start
+
+    def starts(self: OwnThread) -> None:
+        if self.name.endswith(tuple(names)):
+            with no_room_for_threads():
+                start(self)
+        else:
+            start(self)
+
+    monkeypatch.setattr(OwnThread, "start", starts)
+    return names
+
+
+@pytest.fixture
+def pids(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The servers that were started."""
+    started: list[int] = []
+    launch = ProcessSetup.launch
+
+    def noted(self: ProcessSetup) -> Any:
+        child = launch(self)
+        started.append(child.pid)
+        return child
+
+    monkeypatch.setattr(ProcessSetup, "launch", noted)
+    return started
+
+
+@pytest.mark.parametrize("which", ["-stderr", "-writer", "-reader"])
+def test_a_server_whose_threads_cannot_be_started_fails_and_is_ended(
+    tmp_path, scripted, refused, pids, which
+):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        refused.append(which)
+        call = ws.submit(ws.definition, "a.scr", 2, 4)
+        problem = call.exception(PATIENCE)
+        assert isinstance(problem, lspkit.ServerBrokenError)
+        assert str(problem).startswith(f"scripted cannot be started: {REFUSED}")
+        assert [one.state for one in ws._engine.pool.servers()] == ["broken"]
+        [pid] = pids
+        assert comes_true(lambda: not lives(pid))
+        refused.clear()
+        ws.reload()
+        assert ask(ws) == "1:5"
+
+
+def test_a_server_for_which_no_descriptor_is_left_fails_and_is_ended(
+    tmp_path, scripted, pids, monkeypatch
+):
+    launch, before = ProcessSetup.launch, resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def last(self: ProcessSetup) -> Any:
+        child = launch(self)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, before[1]))  # these are in use
+        return child
+
+    with workspace(tmp_path, scripted(Script())) as ws:
+        with monkeypatch.context() as patch:
+            patch.setattr(ProcessSetup, "launch", last)
+            call = ws.submit(ws.definition, "a.scr", 2, 4)
+            try:
+                problem = call.exception(PATIENCE)
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        assert isinstance(problem, lspkit.ServerBrokenError)
+        assert "Too many open files" in str(problem)
+        [pid] = pids
+        assert comes_true(lambda: not lives(pid))
+        ws.reload()
+        assert ask(ws) == "1:5"
+
+
+def test_a_call_that_no_timer_can_wake_ends_with_the_error(refused):
+    closed = []
+
+    def steps() -> Steps[None]:
+        try:
+            yield Waiter(), time.monotonic() + PATIENCE
+        finally:
+            closed.append(True)
+
+    workers, timers = Workers(), Timers()
+    refused.append("-timers")
+    try:
+        task = Task(steps(), CallContext(), workers, timers)
+        task.start()
+        problem = task.future.exception(PATIENCE)
+        assert isinstance(problem, RuntimeError)
+        assert str(problem) == REFUSED
+        assert closed
+        assert workers.calls == set()
+    finally:
+        timers.close()
+        workers.close()
+
+
+def test_a_job_that_no_timer_can_call_is_dropped_and_the_next_is_done(refused):
+    timers, called, done = Timers(), [], threading.Event()
+    refused.append("-timers")
+    with pytest.raises(RuntimeError, match=REFUSED):
+        timers.at(0.0, lambda: called.append(1))
+    refused.clear()
+    try:
+        timers.at(0.0, done.set)
+        assert done.wait(PATIENCE)
+        assert called == []
+    finally:
+        timers.close()
