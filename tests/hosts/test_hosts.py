@@ -112,6 +112,35 @@ def test_interpreter_exit_closes_what_was_left_open(tmp_path, scripted):
     assert not [pid for pid in _family(argv) if psutil.pid_exists(pid)]
 
 
+#: Opens a workspace between two others that fail to close.
+FAILING = """
+import sys, lspkit
+from lspkit.runtime.process import exit_hooks
+class Failing:
+    def __init__(self, problem): self.problem = problem
+    def close(self): raise self.problem
+exit_hooks.register(Failing({problem}("the first")))
+ws = lspkit.Workspace(sys.argv[1], config={{"lsp": {{"scripted": {{
+    "command": sys.argv[2:], "extensions": [".scr"]}}}}}})
+print(ws.definition("a.scr", 2, 4)[0].range.start)
+exit_hooks.register(Failing(OSError("the last")))
+"""
+
+
+@pytest.mark.parametrize("problem", ["OSError", "KeyboardInterrupt"])
+def test_a_workspace_that_fails_to_close_at_exit_does_not_leave_others_open(
+    tmp_path, scripted, problem
+):
+    (tmp_path / "a.scr").write_text(SOURCE, encoding="utf-8")
+    argv = scripted(Script())
+    program = FAILING.format(problem=problem)
+    command = [sys.executable, "-c", program, str(tmp_path), *argv]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.stdout == "1:5\n"
+    assert Log.of(argv).messages("shutdown")
+    assert done.stderr.splitlines()[-1] == f"{problem}: the first"
+
+
 def _family(argv: list[str]) -> list[int]:
     log = Log.of(argv)
     return [*log.pids(), *(one.pid for one in log.grandchildren())]

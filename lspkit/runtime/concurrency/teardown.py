@@ -1,4 +1,4 @@
-"""The steps that close something, each done even if others fail.
+"""The steps that close something, each done even if others fail; then the first problem is raised.
 
 Each step may run more than once. A step that was cut short by an interrupt is run again at once; a
 step that failed, or could not finish in this thread, is left for the next call.
@@ -56,7 +56,8 @@ class Teardown:
         try:
             self._by = threading.get_ident()
             for step in list(self._left):
-                problem = self._do(step) or problem
+                failure = self._do(step)
+                problem = problem or failure
         finally:
             self._by = 0
         if problem is not None:

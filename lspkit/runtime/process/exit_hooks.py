@@ -11,6 +11,8 @@ import os
 from collections.abc import Callable
 from typing import Protocol
 
+from lspkit.runtime.concurrency.teardown import Teardown
+
 
 class Closable(Protocol):
     """Something that has to be closed."""
@@ -49,8 +51,8 @@ def call_after_fork(hook: Callable[[], None]) -> None:
 
 
 def _close_all() -> None:
-    for one in list(_open.values()):
-        one.close()
+    # Each is closed, whatever becomes of the others; then the first problem is raised.
+    Teardown(*[one.close for one in list(_open.values())]).run()
 
 
 def _after_fork() -> None:
