@@ -110,14 +110,14 @@ class Directory:
         with open_fd(os.curdir, _LIST, dir_fd=self._descriptor) as descriptor:
             return sorted(os.listdir(descriptor))
 
-    def read(self, name: str) -> tuple[bytes, os.stat_result]:
-        """The bytes of a regular file."""
+    def read(self, name: str, count: int = -1) -> tuple[bytes, os.stat_result]:
+        """The bytes of a regular file: all of them, or the first ones."""
         with open_fd(self._at(name), _READ, dir_fd=self._descriptor) as descriptor:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
             with open(descriptor, "rb", closefd=False) as stream:
-                return stream.read(), found
+                return stream.read(count), found
 
     def target(self, name: str) -> bytes:
         """The target of a link."""

@@ -147,6 +147,24 @@ def read_bytes(path: GivenPath, boundary: Boundary, *, before_step: BeforeStep =
         return folder.read(name)[0]
 
 
+def begins_with(
+    path: GivenPath, start: bytes, boundary: Boundary, *, before_step: BeforeStep = no_step
+) -> bool:
+    """Whether a file that is to be replaced begins with these bytes; False if there is none."""
+    given, boundary = os.fspath(path), boundary.for_changes()
+    located = _locate(path, boundary, may_be_missing=True)
+    if located.stat is None:
+        return False
+    before_step(0)
+    parent, name = os.path.split(located.path)
+    with _as_path_errors(given, boundary, "read before it is written"):
+        try:
+            with reach_folder(parent, boundary) as folder:
+                return folder.read(name, len(start))[0] == start
+        except FileNotFoundError:  # it was deleted meanwhile
+            return False
+
+
 def _locate(path: GivenPath, boundary: Boundary, *, may_be_missing: bool = False) -> Located:
     # A link may be removed while it is resolved.
     with _as_path_errors(os.fspath(path), boundary, "followed"):

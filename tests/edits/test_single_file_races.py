@@ -9,7 +9,7 @@ import threading
 import pytest
 
 import lspkit
-from lspkit.edits.single_file import move, read_bytes, remove, replace
+from lspkit.edits.single_file import begins_with, move, read_bytes, remove, replace
 from tests.edits.trees import (
     at_step,
     snapshot,
@@ -96,6 +96,24 @@ def test_a_file_that_becomes_a_link_is_not_read(root, boundary):
 
     with pytest.raises(lspkit.PathError):
         read_bytes("a.py", boundary, before_step=at_step(0, swap))
+
+
+def test_a_file_that_is_deleted_begins_with_nothing(root, boundary):
+    assert begins_with("a.py", b"one", boundary)
+    assert not begins_with("a.py", b"two", boundary)
+    delete = at_step(0, (root / "a.py").unlink)
+    assert not begins_with("a.py", b"one", boundary, before_step=delete)
+    assert not begins_with("a.py", b"one", boundary)
+
+
+def test_what_a_file_that_becomes_a_link_leads_to_is_not_looked_at(root, boundary):
+    def swap() -> None:
+        (root / "a.py").unlink()
+        (root / "a.py").symlink_to(root.parent / "work2" / "c.py")
+
+    with pytest.raises(lspkit.PathError) as caught:
+        begins_with("a.py", b"three", boundary, before_step=at_step(0, swap))
+    assert caught.value.code == "EWRITE"
 
 
 # By paths alone, such a race can be lost.

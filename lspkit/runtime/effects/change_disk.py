@@ -6,7 +6,6 @@ The servers are told of every change before this returns, so the next request co
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from pathlib import Path
 
 from lspkit.edit_types import AppliedEdit, WorkspaceEdit
 from lspkit.edits import single_file
@@ -40,7 +39,7 @@ def change_disk(context: Context, replaced: ReplacedFiles, effect: ChangeDisk) -
 def _write(context: Context, replaced: ReplacedFiles, path: str, text: str) -> list[FileEvent]:
     boundary = context.files.boundary
     there = locate(path, boundary, may_be_missing=True)
-    marked = there.stat is not None and _begins_with_mark(there.path)
+    marked = there.stat is not None and single_file.begins_with(path, BOM_UTF8, boundary)
     data = encode(BOM_UTF8 if marked else b"", text, path)
     if there.stat is not None:
         replaced.hold(there.path)
@@ -131,8 +130,3 @@ def _events(applied: AppliedEdit) -> list[FileEvent]:
             kind = CHANGED if was and now else CREATED if now else DELETED
             events.append(FileEvent(str(one.path), kind))
     return events
-
-
-def _begins_with_mark(path: str) -> bool:
-    with Path(path).open("rb") as stream:
-        return stream.read(len(BOM_UTF8)) == BOM_UTF8
