@@ -164,13 +164,15 @@ class Directory:
 
     def rename_new(self, name: str, to: Directory, new: str) -> None:
         """Rename an entry; `FileExistsError` if the new name exists."""
+        if to.look(new) is not None:  # perhaps another hard link to the same file
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new)
         try:
             if self.link(name, to, new):
                 self.unlink(name)
-            elif to.look(new) is not None:
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new)
             else:
                 self.rename(name, to, new)
+        except FileExistsError:  # another process created it
+            raise
         except BaseException:
             here, there = self.look(name), to.look(new)
             if here and there and identity(here) == identity(there) and here.st_nlink > 1:

@@ -282,6 +282,13 @@ def test_a_file_moves_over_another_only_where_that_is_wanted(root, boundary):
     assert not (root / "a.py").exists()
 
 
+def test_a_file_that_moves_onto_another_name_of_its_own_loses_neither(root, boundary):
+    os.link(root / "a.py", root / "b.py")
+    with refused(root, "EWRITE") as caught:
+        move("a.py", "b.py", boundary)
+    assert "exists" in str(caught.value)
+
+
 def test_a_file_that_moves_onto_itself_stays(root, boundary):
     before = snapshot(root)
     move("a.py", "sub/../a.py", boundary)
