@@ -50,8 +50,10 @@ Claims = list["ServerOutput"]
 class ServerOutput:
     """The output of one server, and what else its reader thread waits for."""
 
-    def __init__(self, output: int, *others: int) -> None:
+    def __init__(self, output: int, *others: int, input: int | None = None) -> None:
         self._output = output
+        #: The other end of the server's input, until the server has closed it.
+        self._input = input
         #: Held by whoever reads. A caller holds it while it sends its request, and then for
         #: `OWN_READ` seconds at most.
         self._reading = threading.Lock()
@@ -71,11 +73,15 @@ class ServerOutput:
         except (OSError, AttributeError):  # no descriptor is left, or another system
             for one in others:
                 self._poll.register(one, select.POLLIN)
+            if input is not None:
+                self._poll.register(input, 0)
 
     def _make_epoll(self, descriptors: tuple[int, ...]) -> select.epoll:
         arrivals = select.epoll()
         for one in descriptors:
             arrivals.register(one, select.EPOLLIN)
+        if self._input is not None:
+            arrivals.register(self._input, 0)  # an end without a reader is always reported
         self._ready.append(os.eventfd(1, os.EFD_CLOEXEC | os.EFD_NONBLOCK))
         arrivals.register(self._ready[0], 0)
         return arrivals
@@ -85,16 +91,20 @@ class ServerOutput:
     def wait(self, patience: float | None) -> set[int]:
         """Wait for any of the descriptors, for so many milliseconds; returns those that are ready.
 
-        What was read before has been handled.
+        What was read before has been handled. That the input is closed is told once.
         """
         self._handling = False
         if self._arrivals is None:
-            return {one for one, _ in self._poll.poll(patience)}
-        seconds = None if patience is None else patience / 1000
-        ready = {one for one, _ in self._arrivals.poll(seconds)}
-        if self._ready[0] in ready:
-            self._arrivals.modify(self._ready[0], 0)
-            ready.add(self._output)
+            ready = {one for one, _ in self._poll.poll(patience)}
+        else:
+            seconds = None if patience is None else patience / 1000
+            ready = {one for one, _ in self._arrivals.poll(seconds)}
+            if self._ready[0] in ready:
+                self._arrivals.modify(self._ready[0], 0)
+                ready.add(self._output)
+        if self._input in ready:
+            (self._arrivals or self._poll).unregister(self._input)
+            self._input = None
         return ready
 
     def read(self) -> bytes | None:

@@ -14,6 +14,7 @@ import _thread
 import collections
 import functools
 import logging
+import math
 import os
 import select
 import threading
@@ -44,9 +45,12 @@ STDERR_KEPT = 64 * 1024
 ATOMIC = select.PIPE_BUF
 #: Seconds to wait for the exit status and the last standard error of a server that ends.
 LAST_WORDS = 0.02
+#: Seconds until a server that has closed its input, and has not ended, is given up.
+INPUT_CLOSED = 0.5
 
 #: Why a connection ended, where the server gave no better reason.
 CLOSED_OUTPUT = "it closed its output"
+CLOSED_INPUT = "it closed its input"
 LATE = "it did not answer initialize in time"
 BLOCKED = "it has blocked itself, and answers nothing any more"
 STUCK = f"it has stopped reading its input, and {PILED_UP >> 20} MB wait for it"
@@ -76,10 +80,10 @@ class Connection:
         self.child = child
         self.session = session
         self.lock = lock
-        self._on_event = on_event
-        self._on_lost = on_lost
-        self._on_exit = on_exit
+        self._on_event, self._on_lost, self._on_exit = on_event, on_lost, on_exit
         self._initialize_by = initialize_by
+        #: When a server that has closed its input is given up. Used by the reader only.
+        self._end_by = math.inf
         self._frames = FrameReader()
         self._printed = False
         self._queue: collections.deque[bytes | None] = collections.deque()
@@ -104,7 +108,7 @@ class Connection:
         self._wake_read, wake_write = os.pipe()
         #: The two ends of the wake pipe, until they are closed.
         self._near_end, self._far_end = [self._wake_read], [wake_write]
-        self._output = ServerOutput(child.stdout, child.exit_fd, self._wake_read)
+        self._output = ServerOutput(child.stdout, child.exit_fd, self._wake_read, input=child.stdin)
         self.last_received = time.monotonic()
         #: Whether anything at all has come on standard output.
         self.has_spoken = False
@@ -149,7 +153,7 @@ class Connection:
             if self._something.locked():
                 self._something.release()
         except OSError:
-            pass  # the server is gone; the reader reports it
+            pass  # the server has closed it, or is gone; the reader reports that
 
     def _give_up(self) -> None:
         """Have the reader report that the server is stuck. The lock is held."""
@@ -258,6 +262,8 @@ class Connection:
             ready = self._output.wait(self._patience())
             if wake in ready:
                 return STUCK if self._stuck else "lspkit closed it"
+            if self.child.stdin in ready:  # it may be about to end, which tells more
+                self._end_by = time.monotonic() + INPUT_CLOSED
             if output in ready or ended in ready:  # a caller may just have read the last output
                 data = self._output.read()
                 if data:
@@ -265,16 +271,16 @@ class Connection:
                     self.has_spoken = True
                     self._take(data)
                     if self._frames.error is not None:
-                        return self._framing_failed(self._frames.error)
-                    if self._patience() == 0.0:
-                        return LATE  # it sends messages, but not that answer
+                        return f"its output makes no sense: {self._frames.error.message}"
+                    if self._patience() == 0.0:  # it sends messages, but not that answer
+                        return LATE if self._end_by == math.inf else CLOSED_INPUT
                     continue
                 if data is not None:
                     return CLOSED_OUTPUT
             if ended in ready and self.child.status() is not None:
                 return CLOSED_OUTPUT
             if not ready:
-                return LATE
+                return LATE if self._end_by == math.inf else CLOSED_INPUT
 
     def _await_exit(self) -> None:
         """Wait for the exit: a server may close its output well before it ends."""
@@ -286,13 +292,12 @@ class Connection:
                 return
 
     def _patience(self) -> float | None:
-        if self.session.state is not State.INITIALIZING:
-            return None
-        return max(0.0, self._initialize_by - time.monotonic()) * 1000
-
-    @staticmethod
-    def _framing_failed(error: FramingError) -> str:
-        return f"its output makes no sense: {error.message}"
+        """Milliseconds until the server is given up; None if it is not."""
+        state = self.session.state
+        by = self._initialize_by if state is State.INITIALIZING else math.inf
+        if state is not State.STOPPING:
+            by = min(by, self._end_by)
+        return None if by == math.inf else max(0.0, by - time.monotonic()) * 1000
 
     def _take(self, data: bytes) -> None:
         bodies = collections.deque(self._frames.feed(data))
@@ -366,7 +371,7 @@ class Connection:
                 if self._wake_read in dict(poll.poll()):
                     return False
             except OSError:
-                return False  # the server is gone; the reader reports it
+                return False  # the server has closed it, or is gone; the reader reports that
         return True
 
     # Standard error

@@ -10,7 +10,7 @@ from lspkit import errors
 from lspkit.install.install_hint import GET_IT_WITH, InstallHint, install_hint, user_folders
 from lspkit.runtime.process.backoff import FailureRecord
 from lspkit.runtime.process.child import describe_exit
-from lspkit.runtime.server.connection import CLOSED_OUTPUT
+from lspkit.runtime.server.connection import CLOSED_INPUT, CLOSED_OUTPUT
 from lspkit.servers.selection.choose import Choice
 from lspkit.visible_text import count
 
@@ -50,7 +50,7 @@ def ended(
     choice: Choice, reason: str, status: int | None, stderr: str, *, never_up: bool
 ) -> errors.LspkitError:
     """The connection to the server has ended; `never_up`: before it has sent anything."""
-    if status is not None and reason == CLOSED_OUTPUT:
+    if status is not None and reason in (CLOSED_INPUT, CLOSED_OUTPUT):
         reason = f"it ended with {describe_exit(status)}"
     if never_up and status and status > 0:
         # For example a stub that exits at once: no server has crashed, there was none.
