@@ -24,6 +24,7 @@ import filelock
 from lspkit.errors import ServerUnavailableError
 from lspkit.protocol.wire import messages
 from lspkit.protocol.wire.framing import frame
+from lspkit.runtime.concurrency.acceptor import Acceptor
 from lspkit.runtime.concurrency.threads import OwnThread
 from lspkit.service.client import COMPARED, Ready
 from lspkit.service.client_session import ClientSession
@@ -123,6 +124,7 @@ class ServiceProcess:
             selector.register(self._wake_reader, selectors.EVENT_READ)
             if listener is not None:
                 selector.register(listener, selectors.EVENT_READ)
+                acceptor = Acceptor(listener, self._wake_reader, "a client")
             while not self._reason:
                 left = self._idle_since + idle_timeout - time.monotonic()
                 ready = [key.fileobj for key, _ in selector.select(max(0.0, min(left, ROOT_LOOK)))]
@@ -130,7 +132,7 @@ class ServiceProcess:
                     with contextlib.suppress(BlockingIOError):
                         self._wake_reader.recv(4096)
                 if listener is not None and listener in ready:
-                    self._accept(listener)
+                    self._accept(acceptor)
                 self._join_left()
                 if self._sessions:
                     self.keep_alive()
@@ -142,11 +144,9 @@ class ServiceProcess:
 
     # Clients
 
-    def _accept(self, listener: socket.socket) -> None:
-        try:
-            made, _ = listener.accept()
-        except OSError as problem:
-            log.warning("a client could not be accepted: %s", problem)
+    def _accept(self, acceptor: Acceptor) -> None:
+        made = acceptor.accept()
+        if made is None:
             return
         made.setblocking(True)
         if not _same_user(made):

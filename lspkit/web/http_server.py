@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from lspkit.config.trust.trust_store import state_folder
 from lspkit.conversations import ConversationStore
 from lspkit.errors import ServerUnavailableError
+from lspkit.runtime.concurrency.acceptor import Acceptor
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.web.access import Access
@@ -54,6 +55,7 @@ class HttpServer:
         #: With the real port.
         self.address = Address(address.host, self._listener.getsockname()[1])
         self._wake_reader, self._wake_writer = socket.socketpair()
+        self._accepting = Acceptor(self._listener, self._wake_reader, "a connection over HTTP")
         self._selector = selectors.DefaultSelector()
         for one in (self._listener, self._wake_reader):
             self._selector.register(one, selectors.EVENT_READ)
@@ -89,12 +91,8 @@ class HttpServer:
             self._workspaces.close_unused()
 
     def _accept(self) -> None:
-        try:
-            connection, _ = self._listener.accept()
-        except OSError as problem:
-            log.warning("a connection over HTTP could not be accepted: %s", problem)
-            # Without descriptors the listener stays ready: this must not become a busy loop.
-            self._wait_for_wake(0.1)
+        connection = self._accepting.accept()
+        if connection is None:
             return
         thread = OwnThread(
             lambda: self._serve(thread, connection), f"http-{self.address.port}-connection"
@@ -112,11 +110,6 @@ class HttpServer:
             log.warning("a connection over HTTP could not be served: %s", problem)
             self._forget(thread)
             connection.close()
-
-    def _wait_for_wake(self, seconds: float) -> None:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._wake_reader, selectors.EVENT_READ)
-            selector.select(seconds)
 
     def _serve(self, thread: OwnThread, connection: socket.socket) -> None:
         try:

@@ -12,7 +12,8 @@ from lspkit.web import endpoints, event_feed, http_connection, http_server
 from lspkit.web.http_message import LARGEST_HEAD, MOST_HEADERS
 from tests.scripted import comes_true
 from tests.service.site import Site
-from tests.web.web_site import WebSite, read_all
+from tests.service.starved_accepting import no_descriptors
+from tests.web.web_site import PATIENCE, WebSite, read_all
 
 
 def head(web: WebSite, line: str = "GET /status HTTP/1.1", *more: str) -> bytes:
@@ -148,6 +149,17 @@ def test_further_connections_are_refused_and_served_again_later(
         assert len(web.threads()) == 5
     assert comes_true(lambda: len(web.threads()) == 1)
     assert web.ask("GET", "/status").status == 200
+
+
+def test_a_connection_for_which_no_descriptor_is_left_is_served_later(web: WebSite) -> None:
+    with socket.socket() as made:
+        made.settimeout(PATIENCE)
+        with no_descriptors() as warnings:
+            made.connect(("127.0.0.1", web.port))
+            assert warnings.first.wait(PATIENCE)
+        made.sendall(head(web))
+        assert status_of(read_all(made)) == 200
+    assert len(warnings.messages) == 1
 
 
 def test_streams_of_events_are_bounded(web: WebSite, monkeypatch: pytest.MonkeyPatch) -> None:
