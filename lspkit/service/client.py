@@ -115,7 +115,7 @@ class Client:
         self._numbers = itertools.count(1)
         #: Serialises starts.
         self._starting = threading.Lock()
-        #: Guards `_peer`, `_left`, `_state` and `_reason`.
+        #: Guards `_peer`, `_left`, `_state`, `_reason` and `_closed`.
         self._lock = threading.Lock()
         self._peer: ClientPeer | None = None
         #: Connections that are over, and whose threads have to be joined.
@@ -231,7 +231,12 @@ class Client:
             peer.close()
             return answer or ""
         with self._lock:
-            self._peer, self._state, self._reason, self.ready = peer, "alive", "", answer
+            closed = self._closed  # perhaps meanwhile
+            if not closed:
+                self._peer, self._state, self._reason, self.ready = peer, "alive", "", answer
+        if closed:
+            peer.close()
+            raise self._dead_error()
         self.notice = self._compare(answer)
         return peer
 
@@ -293,8 +298,8 @@ class Client:
 
     def close(self) -> None:
         """End the connection. The service goes on."""
-        self._closed = True
         with self._lock:
+            self._closed = True
             peer = self._peer
             self._reason = "this workspace was closed"
         if peer is not None:

@@ -22,6 +22,8 @@ from lspkit.errors import (
     ServerUnavailableError,
     WorkspaceClosedError,
 )
+from lspkit.service import client as client_module
+from lspkit.service.client import Client
 from lspkit.service.peer import LARGEST_MESSAGE
 from lspkit.testing import Fault, Log, Script
 from lspkit.testing.plugin import Scripted
@@ -349,3 +351,37 @@ def test_a_folder_whose_name_is_not_utf_8_has_a_service(
 
     assert ws.root == folder
     assert [place.path for place in ws.definition(A, 2, 4)] == [folder / A]
+
+
+def test_a_client_that_is_closed_while_it_connects_stays_closed(
+    services: Services, root: Path, argv: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = config_for(argv)
+    services.connect(root, config=config)  # starts the service
+    connected, go_on = threading.Event(), threading.Event()
+    connect = client_module.connect_or_start
+
+    def held_up(*given: Any) -> Any:
+        made = connect(*given)
+        connected.set()
+        assert go_on.wait(60)
+        return made
+
+    monkeypatch.setattr(client_module, "connect_or_start", held_up)
+    client, problems = Client(root, config=config, restart=True, ready_timeout=60), []
+
+    def start() -> None:
+        with pytest.raises(WorkspaceClosedError) as caught:
+            client.start()
+        problems.append(str(caught.value))
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    assert connected.wait(60)
+    client.close()
+    go_on.set()
+    thread.join(60)
+    assert problems == ["this workspace was closed"]
+    assert (client.state, client.is_alive()) == ("dead", False)
+    with pytest.raises(WorkspaceClosedError, match="this workspace was closed"):
+        client.call("lsp/diagnosticEpoch")
