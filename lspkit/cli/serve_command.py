@@ -93,7 +93,7 @@ def _open_http(
     from lspkit.web.http_server import HttpServer  # here: most services do not need it
 
     server = HttpServer(process.shared, address, token_file, process.keep_alive)
-    process.add_door(server)
+    process.add_endpoint(server)
     more = "" if arguments.open else "; --open opens the page in a browser"
     print_message(f"HTTP at {server.address.url}/ with the token in {token_file}{more}")
     if arguments.json:

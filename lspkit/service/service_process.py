@@ -54,7 +54,7 @@ PREDECESSOR_TIMEOUT = 2 * END_TIMEOUT
 BACKLOG = 512
 
 
-class Door(Protocol):
+class Endpoint(Protocol):
     """Another way to a service than its socket."""
 
     def close(self) -> None:
@@ -87,7 +87,7 @@ class ServiceProcess:
         #: Since when nobody has used the service.
         self._idle_since = time.monotonic()
         #: Called first at the end.
-        self._doors: list[Door] = []
+        self._endpoints: list[Endpoint] = []
         #: What all its clients share.
         self.shared = SharedWorkspace(
             bootstrap, self.end, self.retire, first_epoch=first_epoch, environ=environ
@@ -112,9 +112,9 @@ class ServiceProcess:
         """Count the time without a client from now. From any thread."""
         self._idle_since = time.monotonic()
 
-    def add_door(self, door: Door) -> None:
+    def add_endpoint(self, endpoint: Endpoint) -> None:
         """Close another way in before the servers are stopped."""
-        self._doors.append(door)
+        self._endpoints.append(endpoint)
 
     def run(self, listener: socket.socket | None, idle_timeout: float) -> str:
         """Serve until the end; returns its reason."""
@@ -214,8 +214,8 @@ class ServiceProcess:
         """End all connections, and stop all servers. Killed if that takes too long."""
         try:
             with killed_if_late():
-                for door in self._doors:
-                    door.close()
+                for endpoint in self._endpoints:
+                    endpoint.close()
                 with self._lock:
                     peers = [*self._sessions, *self._refused]
                 for peer in peers:
