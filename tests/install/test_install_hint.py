@@ -39,7 +39,7 @@ def test_every_command_is_one_that_this_machine_has(one: Definition):
             first, *words = command.split()
             if first == "lspkit":
                 assert wanted_of(words[-1]).recipes
-                assert {each.manager for each in recipes_of(one.id)} <= {manager}
+                assert {each.managers[0] for each in recipes_of(one.id)} <= {manager}
             else:
                 assert first == PROGRAMS.get(manager, manager) or manager == "pip"
 
