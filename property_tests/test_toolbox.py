@@ -25,7 +25,7 @@ import lspkit
 from lspkit.agent import TABLE, Toolbox, envelope_schema
 from lspkit.agent.tools.arguments import BadInput, read_arguments
 from lspkit.agent.tools.envelope import MOST_BYTES
-from lspkit.agent.tools.tool_table import FIELDS, ToolSpec, spec_of
+from lspkit.agent.tools.tool_table import FIELDS, SINGLE, ToolSpec, spec_of
 from tests.agent.tools.calling import able, served
 
 #: Inputs of the first test.
@@ -219,11 +219,11 @@ def test_whatever_hypothesis_finds_is_answered_in_the_declared_form(tmp_path: Pa
 
 @given(st.sampled_from(TABLE), CALLS, st.booleans())
 def test_a_call_is_a_request_or_says_what_is_wrong(
-    row: ToolSpec, arguments: dict[str, Any], alone: bool
+    row: ToolSpec, arguments: dict[str, Any], single: bool
 ) -> None:
     problem = None
     try:
-        asked = read_arguments(row, arguments, alone=alone)
+        asked = read_arguments(row, arguments, SINGLE if single else row.tool)
     except (BadInput, lspkit.PositionError) as caught:
         problem = caught
     if problem is None:
