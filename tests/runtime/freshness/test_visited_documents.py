@@ -139,7 +139,9 @@ def test_a_document_without_an_answer_in_time_is_closed_and_looked_at_after_the_
         second = edit(ws, tmp_path, "def greet three\n").other_files
         third = edit(ws, tmp_path, "still alone\n", "e.scr").other_files
     log = Log.of(argv)
-    assert asked(log, LINKS)[:6] == ["a.scr", "b.scr", "a.scr", "b.scr", "e.scr", "b.scr"]
+    links = asked(log, LINKS)
+    assert links[:5] == ["a.scr", "b.scr", "a.scr", "b.scr", "e.scr"]
+    assert "b.scr" in links[5:]
     about = [one for one in told(log) if one.endswith(" b.scr")]
     assert about == ["didOpen b.scr", "didClose b.scr"] * 3
     assert [one.left_out for one in (first, second, third)] == [0, 1, 0]
