@@ -278,10 +278,11 @@ def _verify(
         severities = next((one.severities for one in after.values()), ("error",))
         new = yield from _introduced_elsewhere(applied.edit, others, severities)
         unknown |= others.unknown
-        left_out = others.left_out
+        named = others.unknown.keys() & set(search.dependents)
+        left_out = others.left_out - len(named)
     if not new:
         lines = [f"{path}: {why}" if path else why for path, why in unknown.items()]
-        if left_out:
+        if left_out > 0:
             lines.append(f"{count(left_out, 'file')} with uses of it: not checked in time")
         return msgspec.structs.replace(applied, unverified=tuple(map(one_line, lines)))
     yield effects.Undo(applied)

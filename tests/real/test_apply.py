@@ -124,6 +124,7 @@ def test_a_rename_that_is_verified_stays_where_it_breaks_nothing(renaming):
     ws, edit = renaming
     applied = ws.apply(edit, verify=True)
     assert len(applied.files) == USERS + 1
+    assert applied.unverified == ()
     reports = ws.check_all(applied.files)
     assert {report.verdict for report in reports.values()} == {lspkit.Verdict.CLEAN}
     ws.undo(applied)

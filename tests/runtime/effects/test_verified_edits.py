@@ -16,6 +16,7 @@ from lspkit.types import Position, Range
 from tests.runtime.server_log import PULL, written_outside
 from tests.scripted import workspace
 
+REFERENCES = "textDocument/references"
 BY_PULL = Diagnostics(how="pull")
 
 
@@ -50,3 +51,18 @@ def test_what_others_change_before_an_edit_is_seen_when_it_is_verified(
         written_outside(tmp_path / "a.scr", "def nothing\n")
         assert isinstance(applied.exception(20), lspkit.RequestFailedError)
     assert path.read_text(encoding="utf-8") == "need greet\n"
+
+
+def test_a_file_that_uses_the_edit_and_was_not_checked_in_time_is_named(tmp_path, scripted):
+    path, word = tmp_path / "a.scr", Range(Position(1, 5), Position(1, 10))
+    edit = FileEdit(path, path.as_uri(), (TextEdit(word, "meets"),), "def greet\n", "def meets\n")
+    (tmp_path / "b.scr").write_text("fine\n", encoding="utf-8")
+    edges = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
+    used = [{"uri": (tmp_path / "b.scr").as_uri(), "range": edges}]
+    hangs = Fault(PULL, "hang", nth=3)  # a before the edit, a after it, and then b
+    script = Script(diagnostics=BY_PULL, answers={REFERENCES: used}, faults=[hangs])
+    with workspace(tmp_path, scripted(script), text="def greet\n") as ws:
+        applied = ws.apply(WorkspaceEdit((edit,)), verify=True, timeout=6)
+    assert path.read_text(encoding="utf-8") == "def meets\n"
+    [told] = applied.unverified
+    assert told.startswith(f"{tmp_path / 'b.scr'}: ")
