@@ -60,7 +60,7 @@ def _locations(replies: list[Reply]) -> Locations:
         read = yield from decode_replies(replies, read_location_ranges)
     for reply, places in read:
         if places:
-            files = yield needed_places(reply, [uri for uri, _ in places])
+            files = yield needed_places(reply, dict(places))  # each URI once
             found += translate_locations(reply, files, places)
     return answer_from(read, sort_locations(found))
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+import msgspec
+
 from lspkit.errors import PositionError
 from lspkit.operations.effect_results import FoundFile, Reply
 from lspkit.operations.effects import Effects, FindPlaces
@@ -44,23 +46,22 @@ def check_line(text: Text, line: int) -> None:
         )
 
 
-class Translator:
+class Translator(msgspec.Struct, frozen=True):
     """Converts the positions in one server's answer."""
 
-    def __init__(self, encoding: Encoding, places: dict[str, FoundFile]) -> None:
-        self._encoding: Encoding = encoding
-        self._places = places
+    encoding: Encoding
+    places: dict[str, FoundFile]
 
     def location(self, uri: str, range: WireRange) -> Location:
         """A location in a file."""
-        place = self._places[uri]
+        place = self.places[uri]
         return Location(place.path, self.range(place.text, range), uri)
 
     def range(self, text: Text | None, range: WireRange) -> Range:
         """A range in a text."""
         start, end = range.start, range.end
         if text is not None:
-            line, last, widths = start.line, end.line, text.plain_widths(self._encoding)
+            line, last, widths = start.line, end.line, text.plain_widths(self.encoding)
             first, until = start.character, end.character
             # Both ends are inside their lines, as nearly always. Here and not in a method of the
             # text: answers have many ranges.
@@ -75,11 +76,11 @@ class Translator:
     def position(self, text: Text | None, at: WirePosition) -> Position:
         """A position in a text; an invalid one is moved to the nearest valid position."""
         line, column = at.line, at.character
-        if text is not None and text.is_plain(line, column, self._encoding):
+        if text is not None and text.is_plain(line, column, self.encoding):
             return Position(line + 1, column + 1)
         line, column = max(line, 0), max(column, 0)
         if text is not None and line < text.line_count:
-            column = text.column(line, column, self._encoding)
+            column = text.column(line, column, self.encoding)
         return Position(line + 1, column + 1)
 
     def exact(self, text: Text | None, range: WireRange) -> Range:
@@ -99,13 +100,13 @@ class Translator:
         # A column beyond the end means the end of the line. Only a column inside the line can be
         # in the middle of a character.
         inside = place.column <= len(text.line(at.line))
-        if inside and text.units(at.line, place.column - 1, self._encoding) != at.character:
+        if inside and text.units(at.line, place.column - 1, self.encoding) != at.character:
             raise _position_error(at, "is inside a character")
         return place
 
     def place(self, uri: str) -> FoundFile:
         """The file that a URI names."""
-        return self._places[uri]
+        return self.places[uri]
 
 
 def _position_error(at: WirePosition, why: str) -> PositionError:

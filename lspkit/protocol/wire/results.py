@@ -266,37 +266,33 @@ class _ListReader(Generic[T]):
         self._decoder: Any = None
 
     def __call__(self, raw: bytes) -> Read[T]:
-        if len(raw) < self._most:
-            return self._read(raw)  # it has fewer items
-        kept, beyond = first_items(raw, self._most)
-        read = self._read(kept)
-        return Read(read.items, read.dropped + beyond) if beyond else read
-
-    def _read(self, raw: bytes) -> Read[T]:
+        beyond = 0
+        if len(raw) >= self._most:  # otherwise it has fewer items
+            raw, beyond = first_items(raw, self._most)
         if self._decoder is None:
             shape: Any = self._shape
             self._decoder = msgspec.json.Decoder(list[shape] | shape | None)
         try:
             found = self._decoder.decode(raw)
         except BAD:
-            return self._one_by_one(raw)
+            return self._one_by_one(raw, beyond)
         if found is None:
             return Read([])
         items = found if isinstance(found, list) else [found]
         if self._blank is not None and self._blank in items:
-            return self._one_by_one(raw)
-        return Read(items)
+            return self._one_by_one(raw, beyond)
+        return Read(items, beyond)
 
-    def _one_by_one(self, raw: bytes) -> Read[T]:
-        """The valid items of an answer with invalid ones."""
+    def _one_by_one(self, raw: bytes, beyond: int) -> Read[T]:
+        """The valid items of an answer with invalid ones, of which so many are left out already."""
         try:
             value = decode_any(raw)
         except BAD:
-            return Read([], 1)
+            return Read([], 1 + beyond)
         values = value if isinstance(value, list) else [value]
         read = [self._decode_leniently(one) for one in values]
         items = [item for item, _ in read if item is not None]
-        return Read(items, sum(dropped for _, dropped in read))
+        return Read(items, beyond + sum(dropped for _, dropped in read))
 
     def _decode_leniently(self, value: Any) -> tuple[T | None, int]:
         """One item without the invalid parts of its lists, and the number of these."""

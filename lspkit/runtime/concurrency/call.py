@@ -204,7 +204,7 @@ class CallContext(msgspec.Struct, eq=False):
     @property
     def patience(self) -> float:
         """Seconds for which this thread may wait for one thing without saying so."""
-        return math.inf if self.owner.on_slow is None else SLOW
+        return math.inf if (self.whole or self).on_slow is None else SLOW
 
     def note_slow(self) -> None:
         """A wait in this thread has taken longer than that."""
