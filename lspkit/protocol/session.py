@@ -147,11 +147,8 @@ class Session:
 
     def receive_result(self, id: int, result: messages.RawJson) -> events.Answered | None:
         """Like `receive`, for the result of a request; None if nobody waits for it any more."""
-        pending = self.pending.pop(id, None)
-        if pending is None:
-            self.counts["answers nobody waits for"] += 1
-            return None
-        return events.Answered(pending.tag, pending.method, result)
+        pending = self._take(id)
+        return None if pending is None else events.Answered(pending.tag, pending.method, result)
 
     def cancel(self, id: int) -> bytes | None:
         """Cancel a request: the frame to send, None if it is answered already."""

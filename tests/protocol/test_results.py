@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from lspkit.limits import MOST_FINDINGS
 from lspkit.protocol.wire.results import (
     NOWHERE,
     SYMBOL_KINDS,
@@ -310,3 +311,13 @@ class TestReports:
 
     def test_half_a_surrogate_pair_is_replaced(self) -> None:
         assert read_report(rb'{"kind":"full","resultId":"\ud83d"}').result_id == "\ufffd"
+
+
+class TestLongLists:
+    @pytest.mark.parametrize("bad", [0, 3], ids=["all valid", "some invalid"])
+    def test_what_is_beyond_the_limit_is_dropped_and_counted_with_what_is_invalid(
+        self, bad: int
+    ) -> None:
+        items = [42] * bad + [diagnostic()] * (MOST_FINDINGS - bad + 5)
+        read = read_diagnostics(raw(items))
+        assert (len(read.items), read.dropped) == (MOST_FINDINGS - bad, bad + 5)

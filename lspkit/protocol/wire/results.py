@@ -284,7 +284,7 @@ class _ListReader(Generic[T]):
         return Read(items, beyond)
 
     def _one_by_one(self, raw: bytes, beyond: int) -> Read[T]:
-        """The valid items of an answer with invalid ones, of which so many are left out already."""
+        """The valid items of an answer with invalid ones; `beyond` items were dropped before."""
         try:
             value = decode_any(raw)
         except BAD:

@@ -53,8 +53,7 @@ def ask_in_thread(context: Context, routes: Routes, effect: Ask, call: CallConte
         if server.may_be_replaced or problem.fields.get("rule") == UNTRUSTED:
             return None
         raise
-    if call.answer_log is not None:
-        call.log_answers((server.id,))
+    call.log_answers((server.id,))
     return reply
 
 
