@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import operator
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
@@ -23,6 +24,8 @@ from lspkit.protocol.text import Encoding, Text, Unsaved, smallest_change
 
 #: A notification to send: method and params.
 Note = tuple[str, dict[str, Any]]
+
+_STAMP = operator.attrgetter("stamp")
 
 #: Most open documents of one server.
 OPEN_LIMIT = 500
@@ -109,12 +112,19 @@ class Documents:
         self._maybe_open: set[str] = set()
         #: Those of them that the last call closed.
         self._closed_now: set[str] = set()
+        #: The sync options by document, and for which table of the capabilities they hold.
+        self._options: dict[DocumentKey, SyncOptions] = {}
+        self._options_for: object = None
 
     def __iter__(self) -> Iterator[Document]:
         return iter(list(self._open.values()))
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def has_single_texts(self) -> bool:
+        """Whether a document shows the text of a single call."""
+        return None in map(_STAMP, self._open.values())
 
     def get(self, uri: str) -> Document | None:
         """The document if it is open; it becomes the most recently used one."""
@@ -186,6 +196,16 @@ class Documents:
 
     def options(self, key: DocumentKey) -> SyncOptions:
         """The sync options for a document, from static capabilities and registrations."""
+        # There is another table after each change of the capabilities.
+        table = self._capabilities.answers
+        if table is not self._options_for or len(self._options) > 4 * OPEN_LIMIT:
+            self._options, self._options_for = {}, table
+        known = self._options.get(key)
+        if known is None:
+            known = self._options[key] = self._options_of(key)
+        return known
+
+    def _options_of(self, key: DocumentKey) -> SyncOptions:
         said = self._capabilities.static.get("textDocumentSync")
         if isinstance(said, int) and not isinstance(said, bool):
             # The old short form means open, change and save. fortls checks files only on save.

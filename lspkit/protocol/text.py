@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import bisect
 import codecs
+import operator
 import re
 from collections.abc import Callable
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, count, pairwise
 from typing import Literal
 
 import msgspec
@@ -26,6 +27,8 @@ Encoding = Literal["utf-8", "utf-16", "utf-32"]
 # Only these end a line in the protocol; `str.splitlines` accepts more.
 _BREAK = re.compile(r"\r\n|\n|\r")
 _STRIDE = 1024
+#: So many characters are compared one by one: that takes as long as one step of a search.
+_FEW = 64
 
 # Python imports a codec when it is first used, which fails if no descriptor is left.
 codecs.lookup("utf-16-le")
@@ -231,11 +234,14 @@ def smallest_change(old: Text, new: Text, encoding: Encoding) -> Change:
     Change(start=(1, 1), end=(1, 2), text='')
     """
     before, after = old.value, new.value
+    may_split = "\r" in before or "\r" in after
     head = _common_start(before, after)
-    if _splits_break(before, head) or _splits_break(after, head):
+    if may_split and (_splits_break(before, head) or _splits_break(after, head)):
         head -= 1
     tail = _common_end(before, after, min(len(before), len(after)) - head)
-    if _splits_break(before, len(before) - tail) or _splits_break(after, len(after) - tail):
+    if may_split and (
+        _splits_break(before, len(before) - tail) or _splits_break(after, len(after) - tail)
+    ):
         tail -= 1
     return Change(
         start=_position(old, head, encoding),
@@ -270,25 +276,31 @@ def _splits_break(value: str, offset: int) -> bool:
     return offset > 0 and value[offset - 1 : offset + 1] == "\r\n"
 
 
-# Binary search: the comparisons are done in C.
+# Binary search, and a look at each character in the end: all comparisons are done in C.
 def _common_start(one: str, other: str) -> int:
     low, high = 0, min(len(one), len(other))
-    while low < high:
+    while high - low > _FEW:
         middle = (low + high + 1) // 2
         if one[low:middle] == other[low:middle]:
             low = middle
         else:
             high = middle - 1
-    return low
+    return low + _equal(one[low:high], other[low:high])
 
 
 def _common_end(one: str, other: str, limit: int) -> int:
     low, high = 0, limit
-    while low < high:
+    while high - low > _FEW:
         middle = (low + high + 1) // 2
         ours = one[len(one) - middle : len(one) - low]
         if ours == other[len(other) - middle : len(other) - low]:
             low = middle
         else:
             high = middle - 1
-    return low
+    ours = one[len(one) - high : len(one) - low][::-1]
+    return low + _equal(ours, other[len(other) - high : len(other) - low][::-1])
+
+
+def _equal(one: str, other: str) -> int:
+    """How many characters are equal, of two texts of one length."""
+    return next(compress(count(), map(operator.ne, one, other)), len(one))

@@ -229,8 +229,9 @@ class Files:
             seen = self._seen.get(given) if number else None
             if seen is not None and seen[0] == number:
                 there = stat_of(absolute)
-                if there is not None and stamp_of(there) == seen[1]:
-                    return File(real, uri, seen[1], since, given)
+                # By its inode and device it is the same file, perhaps with another content.
+                if there is not None and (there.st_ino, there.st_dev) == seen[1][3:5]:
+                    return File(real, uri, stamp_of(there), since, given)
             # Before the path is followed: a folder may be watched and changed in between.
             is_covered = layout and number and self._is_covered(absolute, real, layout)
             found = leads_to(absolute)

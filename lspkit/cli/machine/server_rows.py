@@ -95,7 +95,8 @@ def choices_for(scene: Scene) -> dict[str, Choice]:
 def rows_of(scene: Scene) -> Iterator[ServerRow]:
     """All servers that are defined."""
     has, installed = managers_in(scene.folders), installed_packages(tools_home())
-    at, permit = begins_at(scene.root, scene.permits), scene.permits(scene.root)
+    permit = scene.permits(scene.root)
+    at = begins_at(scene.root, permit)
     for one in definitions(scene.loaded.config):
         said = scene.loaded.config.server(one.id, one.aliases)
         choice = permitted(one, said, scene.root, scene.root, scene.folders, permit, at)

@@ -76,7 +76,8 @@ def take_status(
     if not config.enabled:
         return status.snapshot((), time.time(), unavailable=DISABLED, warnings=warnings)
     folders = pool.folders()
-    permit, at = pool.permits(workspace), begins_at(workspace, pool.permits)
+    permit = pool.permits(workspace)
+    at = begins_at(workspace, permit)
     running: dict[str, list[Server]] = {}
     for server in pool.servers():
         if root is None or server.root == root:

@@ -48,7 +48,9 @@ def check_file(
 ) -> Steps[Examination]:
     """Perform `Examine`. A timeout or cancel ends it early, with what is known."""
     began = time.monotonic()
-    config, call = context.pool.config, call.part(effect.seconds)
+    config = context.pool.config
+    if effect.seconds is not None:
+        call = call.part(effect.seconds)
     file = disk_sync.locate(context, effect.path, effect.text, call)
     for _ in range(MOST_TRIES):
         whole, again = yield from _examine_by_all(context, file, effect, call)
@@ -58,7 +60,7 @@ def check_file(
         took = f"by {one.how} in {one.duration * 1000:.1f} ms"
         log_findings(one.server, file.path, one.lists, took)
     return Examination(
-        path=Path(file.path),
+        path=context.files.place(file.uri).path or Path(file.path),
         uri=file.uri,
         servers=tuple(whole.examined),
         severities=config.diagnostics.include_severities,
@@ -174,6 +176,7 @@ def _examine_one(
         try:
             if not own:
                 server.channel.queue.join(file.uri, turn)
+                call.checks.setdefault(server.channel, []).append(file.uri)
             yield from prepare_server(context, server, file, effect.text, call)
             if not own and not (
                 yield from wait_for_turn(

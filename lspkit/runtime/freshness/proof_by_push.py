@@ -7,6 +7,7 @@ here: the document is touched or saved, the work is started, the barrier is sent
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import msgspec
 
@@ -21,7 +22,7 @@ from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.wire.messages import REQUEST_CANCELLED
 from lspkit.protocol.wire.raw_items import read_raw_items
-from lspkit.runtime.concurrency.waiter import Steps, uncancelled
+from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
 from lspkit.runtime.exchange.ask_server import (
     GIVEN_UP,
     request_deadline,
@@ -72,6 +73,9 @@ def wait_for_push(
     """
     server = one.server
     pending = server.channel.sync(one.file, one.text)
+    if one.call.is_batch:
+        # The others are begun first, so that what is needed for all of them is sent at once.
+        uncancelled((yield (Waiter(done=True), one.call.deadline)))
     watch = _begin(one, rule, view_of(pending), unknown=unknown)
     if not rule.start:
         return (yield from _watch(context, one, watch, pending))
@@ -163,16 +167,24 @@ def _do(
 
 
 def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
-    """Give the document a new version if a push about its present one may be outdated."""
-    server = one.server
-    if server.choice.definition.disk.looks_again == "touch":
-        behind = server.channel.clock.missed_disk(one.uri)
-    else:
-        by_push = rule.how in ("version", "quiet") and not rule.alone
-        behind = by_push and server.channel.clock.is_behind(one.uri)
-    if behind or rule.publishes:
-        return server.channel.touch(one.uri) or view
-    return view
+    """Give the document a new version if a push about its present one may be outdated.
+
+    The other documents of the call get one with it: the server then looks at all of them together.
+    """
+    channel = one.server.channel
+    if rule.publishes:
+        return channel.touch(one.uri) or view
+    behind: Callable[[str], bool] | None = None
+    if one.server.choice.definition.disk.looks_again == "touch":
+        behind = channel.clock.missed_disk
+    elif rule.how in ("version", "quiet") and not rule.alone:
+        behind = channel.clock.is_behind
+    if behind is None or not behind(one.uri):
+        return view
+    for uri in one.call.checks.get(channel, ()):
+        if uri != one.uri and behind(uri):
+            channel.touch(uri)
+    return channel.touch(one.uri) or view
 
 
 def _barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[bool]:

@@ -29,10 +29,15 @@ class UnsavedNeighbours(msgspec.Struct, frozen=True):
     unseen: str = ""
 
 
+NONE = UnsavedNeighbours()
+
+
 def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") -> UnsavedNeighbours:
     """The unsaved texts around a document or in a project; `own` may have a text of this call."""
-    definition, found = server.choice.definition, UnsavedNeighbours()
+    definition, found = server.choice.definition, NONE
     synced = {path for one in pool.servers() for path in _synced(one)}
+    if not (synced or own or files.overlays.shown):
+        return found  # as nearly always
     path_of_own = uri_to_path(own)
     if path_of_own is not None and server.channel.shows_unsaved(own):
         synced.add(path_of_own)
@@ -55,6 +60,8 @@ def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") ->
 def _synced(server: Server) -> list[str]:
     """The files whose text was synced, without those of a single call."""
     with server.channel.lock:
+        if not (server.channel.untold or server.channel.documents.has_single_texts()):
+            return []  # as nearly always
         uris = {one.key.uri for one in server.channel.documents if one.stamp is None}
         uris -= server.channel.queue.taken()
         uris |= {

@@ -105,8 +105,8 @@ class EventQueue:
 
 def is_hidden_by_text(server: Server, event: FileEvent) -> bool:
     """Whether a server does not notice that a file was created, since it is shown a text of it."""
-    is_shown = server.channel.shows_unsaved(path_to_uri(event.path))
-    return file_relevance.misses_created(server.choice.definition, event.kind, is_shown=is_shown)
+    misses = file_relevance.misses_created(server.choice.definition, event.kind)
+    return misses and server.channel.shows_unsaved(path_to_uri(event.path))
 
 
 def unasked(server: Server) -> Registration:

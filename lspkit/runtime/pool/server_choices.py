@@ -6,6 +6,7 @@ Starts nothing, and knows no running server.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping
 
 from lspkit.config import Config
@@ -15,10 +16,18 @@ from lspkit.protocol.watching.registrations import CHANGED, FileEvent
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.slot import LOOK_AGAIN
 from lspkit.runtime.server import failure_errors
+from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_inputs import Markers
 from lspkit.servers.restriction.trust_profile import Permits
 from lspkit.servers.selection.choose import Choice, choose, definitions
-from lspkit.servers.selection.program_lookup import search_folders
+from lspkit.servers.selection.program_lookup import TOOLS_VARIABLE, search_folders
+
+#: Seconds for which the folders of programs are not looked at again.
+FOLDERS_LAST = 1.0
+#: How many names of files are remembered with the definitions that know them.
+MOST_NAMES = 4096
+#: The variables that these folders depend on.
+FOLDER_VARIABLES = ("PATH", TOOLS_VARIABLE, "XDG_DATA_HOME", "HOME")
 
 
 class ServerChoices:
@@ -43,13 +52,19 @@ class ServerChoices:
         self._clock = clock
         #: Programs that were found but do not work, and until when to skip them.
         self._unusable_programs: dict[str, float] = {}
-        #: Made on first use.
+        #: Both are made on first use.
+        self._definitions: list[Definition] | None = None
         self._markers: Markers | None = None
+        #: File name: the definitions that know it.
+        self._by_name: dict[str, list[Definition]] = {}
+        #: The folders of programs: what they depend on, until when they hold, and the folders.
+        self._folders: tuple[object, float, list[str]] = (None, 0.0, [])
 
     def reconfigure(self, config: Config, permits: Permits) -> None:
         """Choose by a new configuration. The pool's lock is held."""
         self.config, self.permits = config, permits
-        self._markers = None
+        self._definitions = self._markers = None
+        self._by_name = {}
 
     def for_file(self, path: str) -> list[Choice]:
         """The servers that the configuration and the roots give a file. Raises if it has none."""
@@ -60,7 +75,10 @@ class ServerChoices:
         unusable = {
             program for program, until in list(self._unusable_programs.items()) if now < until
         }
-        choices = choose(path, workspace, self.config, self.folders(), unusable, self.permits)
+        choices = choose(
+            *(path, workspace, self.config, self.folders()),
+            *(unusable, self.permits, self._knowing(os.path.basename(path))),
+        )
         if not choices:
             raise NoServerError(f"no server is defined for {extension} files", extension=extension)
         return choices
@@ -68,9 +86,32 @@ class ServerChoices:
     def folders(self) -> list[str]:
         """The folders in which programs are looked for."""
         workspace = self._files.boundary.root
-        return search_folders(
-            workspace, trusted=self.permits(workspace).trusted, environ=self._environ
-        )
+        trusted = self.permits(workspace).trusted
+        basis = (workspace, trusted, *map(self._environ.get, FOLDER_VARIABLES))
+        known, until, found = self._folders
+        if known != basis or time.monotonic() >= until:
+            found = search_folders(workspace, trusted=trusted, environ=self._environ)
+            self._folders = (basis, time.monotonic() + FOLDERS_LAST, found)
+        return found
+
+    def _known(self) -> list[Definition]:
+        """The definitions of the configuration."""
+        config, known = self.config, self._definitions
+        if known is None:
+            known = definitions(config)
+            if config is self.config:
+                self._definitions = known
+        return known
+
+    def _knowing(self, name: str) -> list[Definition]:
+        """The definitions that know files of this name."""
+        table = self._by_name
+        found = table.get(name)
+        if found is None:
+            if len(table) > MOST_NAMES:
+                table.clear()
+            found = table[name] = [one for one in self._known() if one.language_of(name)]
+        return found
 
     def require_program(self, choice: Choice) -> None:
         """Raise if no program may be started for a choice."""
@@ -87,5 +128,5 @@ class ServerChoices:
 
     def depend_on(self, events: list[FileEvent]) -> bool:
         """Whether these changes of files may change which servers are chosen."""
-        self._markers = markers = self._markers or Markers(definitions(self.config))
+        self._markers = markers = self._markers or Markers(self._known())
         return any(one.kind != CHANGED and markers.hold(one.path) for one in events)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.watch.excluded_folders import is_excluded
+from lspkit.workspace_boundary import folders_above
 
 #: How many links are remembered.
 REMEMBERED = 10_000
@@ -28,6 +29,8 @@ class Symlinks:
         #: Real path: the links that led there.
         self._names: dict[str, set[str]] = {}
         self._count = 0
+        #: Folder: itself and those above it, as far as links led there.
+        self._led_to: dict[str, tuple[str, ...]] = {}
         #: Link: the folder that it leads to, and the one that it led to when last reported.
         self._folders: dict[str, str] = {}
         self._before: dict[str, str] = {}
@@ -35,6 +38,8 @@ class Symlinks:
     def note(self, link: str) -> None:
         """Record a link."""
         target = os.path.realpath(link)
+        if target not in self._names:
+            self._led_to.clear()
         names = self._names.setdefault(target, set())
         if link not in names and self._count < REMEMBERED:
             names.add(link)
@@ -68,16 +73,24 @@ class Symlinks:
 
     def names_of(self, path: str) -> Iterator[str]:
         """The other names of a path, through links to it or to a folder above it."""
-        at = path if self._names else ""
-        while at:
+        for at in (path, *self._led_to_above(path)) if self._names else ():
             for link in tuple(self._names.get(at, ())):
                 if os.path.realpath(link) == at:
                     yield os.path.join(link, os.path.relpath(path, at)) if path != at else link
                 else:
                     self._names[at].discard(link)
                     self._count -= 1
-            above = os.path.dirname(at)
-            at = above if above != at else ""
+
+    def _led_to_above(self, path: str) -> tuple[str, ...]:
+        """The folders above a path to which links led, the nearest first."""
+        folder = os.path.dirname(path)
+        known = self._led_to.get(folder)
+        if known is None:
+            if len(self._led_to) > REMEMBERED:
+                self._led_to.clear()
+            known = tuple(one for one in folders_above(path) if one in self._names)
+            self._led_to[folder] = known
+        return known
 
 
 def _files_in(top: str) -> list[str]:

@@ -148,9 +148,9 @@ def is_missed(
     return not is_inside(event.path, root) or not watched.kinds_to_send(event.path, event.kind)
 
 
-def misses_created(definition: Definition, kind: int, *, is_shown: bool) -> bool:
-    """Whether a server does not notice a change, since it is shown an unsaved text of the file."""
-    return definition.documents.misses_created and kind == CREATED and is_shown
+def misses_created(definition: Definition, kind: int) -> bool:
+    """Whether a server does not notice a change if it is shown an unsaved text of the file."""
+    return definition.documents.misses_created and kind == CREATED
 
 
 def changes_modules(path: str, kind: int, definition: Definition, root: str) -> bool:

@@ -83,8 +83,9 @@ def definitions(config: Config) -> list[Definition]:
 
     known = {definition.id: definition for definition in BUILT_IN}
     if isinstance(config.lsp, dict):
+        by_alias = aliases()
         for name, said in config.lsp.items():
-            id = next((one.id for one in known.values() if name in one.aliases), name)
+            id = by_alias.get(name, name)
             known[id] = _with(known.get(id), id, said)
     return list(known.values())
 
@@ -144,10 +145,12 @@ def choose(
     folders: Sequence[str],
     unusable: Container[str] = (),
     permits: trust_profile.Permits = lambda _: trust_profile.ALL,
+    known: Sequence[Definition] | None = None,
 ) -> list[Choice]:
     """The servers for a file, including those whose program is missing.
 
     `unusable` programs were found but did not work: an alternative has precedence over them.
+    `known` are those `definitions` of this configuration that may fit the file's name.
 
     Of the type checkers of one family the selected ones run; if none is selected, the first whose
     program is found, or else the first, so that it can be reported as missing.
@@ -155,24 +158,27 @@ def choose(
     if not config.enabled:
         return []
     candidates: list[Choice] = []
-    for definition in definitions(config):
+    name = os.path.basename(path)
+    for definition in definitions(config) if known is None else known:
+        if definition.language_of(name) is None:
+            continue
         said = config.server(definition.id, definition.aliases)
-        if said.disabled or definition.language_of(os.path.basename(path)) is None:
+        if said.disabled:
             continue
         if said.selects or is_wanted(path, definition, workspace):
             root = trusted_root_of(path, definition, workspace, permits)
-            at = begins_at(workspace, permits)
             permit = permits(root)
+            at = begins_at(workspace, permit if root == workspace else permits(workspace))
             candidates.append(permitted(definition, said, root, workspace, folders, permit, at))
     return [choice for choice in candidates if _runs(choice, candidates, unusable)]
 
 
-def begins_at(workspace: str, permits: trust_profile.Permits) -> str:
-    """The base of a relative command: the workspace, if that is trusted itself.
+def begins_at(workspace: str, permit: trust_profile.Permit) -> str:
+    """The base of a relative command: the workspace, if that is trusted itself by its permit.
 
     A root in it may be trusted while the folder above it, where the program would lie, is not.
     """
-    return workspace if permits(workspace).trusted else ""
+    return workspace if permit.trusted else ""
 
 
 def permitted(
