@@ -41,7 +41,7 @@ REASONS: dict[str, str] = {
         "bare loop stops at the first push."
     ),
     "files edited at once": (
-        "1 to 1.5 ms of Python for each file (the last column), while the server computes on the "
+        "0.5 to 0.7 ms of Python for each file (the last column), while the server computes on the "
         "same cores."
     ),
     "files edited at once: 20 files, clangd": (
@@ -52,12 +52,13 @@ REASONS: dict[str, str] = {
     "files edited at once: 20 files, gopls": (
         "A push of gopls about a file may be from before it was told of another that changed with "
         "it. So each file but the last gets a second version when all were told. A bare loop that "
-        "sends these versions, too, takes 1.1 times as long as one that does not; the rest is the "
-        "processor time of lspkit in the last column, beside a server that uses both cores."
+        "sends these versions, too, takes 1.04 to 1.24 times as long as one that does not; the "
+        "rest is the processor time of lspkit in the last column, beside a server that uses both "
+        "cores."
     ),
     "files edited at once: 20 files, ty": (
-        "ty needs a quarter of a millisecond for a file. lspkit needs 0.7 to 0.9 ms of Python for "
-        "each (the last column): it is told by the kernel, reads the file, makes the smallest "
+        "ty needs a quarter of a millisecond for a file. lspkit needs half a millisecond of Python "
+        "for each (the last column): it is told by the kernel, reads the file, makes the smallest "
         "change, sends it, asks, decodes and merges the findings into a report. At 1.3 times the "
         "bare loop, which reads no file, 0.07 ms are left for each. Reading a file, comparing two "
         "texts, encoding two messages and decoding one take 0.05 ms in a flat loop without a "

@@ -278,8 +278,8 @@ class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
     whole_texts: bool = False
     #: Whether `didSave` is sent, if the server asks for it.
     saves: bool = True
-    #: Whether `didSave` is about all documents, so that of several that changed on disk together
-    #: only one gets it.
+    #: Whether of several documents that changed on disk together only one gets a `didSave`: it is
+    #: about all of them, or tells the server nothing that it does not know from the changes.
     saves_once: bool = False
     #: Whether it is not notified of changed files that are open documents: it goes by their text,
     #: and would only check once more.

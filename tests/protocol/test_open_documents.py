@@ -178,6 +178,17 @@ class TestOptions:
         assert all.options(A) == SyncOptions(True, 2, True, False)
         assert all.options(DocumentKey("file:///x.c", "c")) == SyncOptions(False, 0, False, False)
 
+    def test_a_registration_counts_from_the_moment_it_is_made(self) -> None:
+        capabilities = Capabilities()
+        all = Documents(capabilities, "utf-16")
+        assert not all.options(A).save
+        capabilities.register(Registration("1", "textDocument/didSave", {}))
+        assert all.options(A).save
+        capabilities.unregister("1")
+        assert not all.options(A).save
+        capabilities.learn({"textDocumentSync": 1})
+        assert all.options(A) == SyncOptions(True, 1, True, False)
+
     def test_a_server_that_wants_no_documents_is_told_nothing(self) -> None:
         all = documents(None)
         assert sync(all, A, "one") == []

@@ -44,3 +44,26 @@ def test_another_text_of_an_open_file_is_seen_in_what_uses_it(tmp_path: Path) ->
         for text, verdict in ((ONE, "clean"), (TWO, "dirty"), (IMPORTS, "clean")):
             (folder / "lib" / "lib.go").write_text(text, encoding="utf-8")
             assert ws.check("main.go", timeout=60).verdict.value == verdict
+
+
+@pytest.mark.parametrize("order", [("go.mod", "lib/lib.go", "main.go"), ("main.go", "go.mod")])
+def test_of_open_files_that_change_together_one_is_saved_and_all_are_seen(
+    tmp_path: Path, order: tuple[str, ...]
+) -> None:
+    folder = tmp_path / "project"
+    names = ["go.mod", "lib/lib.go", "main.go"]
+    with project(folder) as ws:
+        for number, (module, wanted) in enumerate(
+            (("one", "one"), ("two", "two"), ("three", "two"), ("three", "three"))
+        ):
+            texts = {
+                "go.mod": MODULE.format(module),
+                "lib/lib.go": f"// {number}\n{ONE}",
+                "main.go": MAIN.replace("example.com/one", f"example.com/{wanted}"),
+            }
+            for name in order:
+                (folder / name).write_text(texts[name], encoding="utf-8")
+            reports = ws.check_all(names, timeout=60)
+            found = {path.name: report.verdict.value for path, report in reports.items()}
+            main = "clean" if module == wanted else "dirty"
+            assert found == {"go.mod": "clean", "lib.go": "clean", "main.go": main}

@@ -72,10 +72,10 @@ def wait_for_push(
     `unknown`: nothing is known about the server, not even whether it sends versions.
     """
     server = one.server
-    pending = server.channel.sync(one.file, one.text)
     if one.call.is_batch:
         # The others are begun first, so that what is needed for all of them is sent at once.
         uncancelled((yield (Waiter(done=True), one.call.deadline)))
+    pending = server.channel.sync(one.file, one.text)
     watch = _begin(one, rule, view_of(pending), unknown=unknown)
     if not rule.start:
         return (yield from _watch(context, one, watch, pending))

@@ -216,6 +216,21 @@ class TestLinks:
             "+ src/deep/d.py",
         ]
 
+    def test_a_link_to_a_folder_is_a_name_from_the_moment_it_is_there(
+        self, notifier: str, start: Start, root: Path, heard: Heard
+    ) -> None:
+        shell("ln -s src/a.py link.py", root)
+        watcher = start(notifier)
+        shell("echo longer > src/deep/c.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["~ src/deep/c.py"]
+        shell("ln -s src folder", root)
+        watcher.catch_up()
+        heard.lines()
+        shell("echo longer still > src/deep/c.py", root)
+        watcher.catch_up()
+        assert heard.lines() == ["~ folder/deep/c.py", "~ src/deep/c.py"]
+
     def test_a_link_that_leads_elsewhere_by_now_is_no_name_any_more(
         self, notifier: str, start: Start, root: Path, heard: Heard
     ) -> None:
