@@ -151,6 +151,9 @@ class DocumentSync(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether it keeps reporting a module as missing whose file is created while its unsaved text
     #: is open. Then `disk.refresh` is sent, or the server is restarted.
     misses_created: bool = False
+    #: Whether of several documents that changed on disk together only one gets a `didSave`: it is
+    #: about all of them, or tells the server nothing that it does not know from the changes.
+    saves_once: bool = False
 
 
 class ConfigFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -278,9 +281,6 @@ class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
     whole_texts: bool = False
     #: Whether `didSave` is sent, if the server asks for it.
     saves: bool = True
-    #: Whether of several documents that changed on disk together only one gets a `didSave`: it is
-    #: about all of them, or tells the server nothing that it does not know from the changes.
-    saves_once: bool = False
     #: Whether it is not notified of changed files that are open documents: it goes by their text,
     #: and would only check once more.
     skips_open: bool = False

