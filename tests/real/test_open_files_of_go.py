@@ -47,7 +47,7 @@ def test_another_text_of_an_open_file_is_seen_in_what_uses_it(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("order", [("go.mod", "lib/lib.go", "main.go"), ("main.go", "go.mod")])
-def test_of_open_files_that_change_together_one_is_saved_and_all_are_seen(
+def test_open_files_that_change_together_are_all_seen(
     tmp_path: Path, order: tuple[str, ...]
 ) -> None:
     folder = tmp_path / "project"

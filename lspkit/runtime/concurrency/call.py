@@ -108,9 +108,9 @@ class CallContext(msgspec.Struct, eq=False):
     #: known.
     disk_state: object = None
     _uses: set[Used] = msgspec.field(default_factory=set)
-    #: The documents that its parts check, by what they are checked with.
-    checks: dict[Used, list[str]] = msgspec.field(default_factory=dict)
-    #: Whether more than one of them is begun before the first is waited for.
+    #: The documents that its parts are about to ask about, by what they ask.
+    checking: dict[Used, set[str]] = msgspec.field(default_factory=dict)
+    #: Whether several parts are begun before the first is waited for.
     is_batch: bool = False
     #: The whole call, for a part of one; None for the whole.
     whole: CallContext | None = None

@@ -171,12 +171,11 @@ def _examine_one(
     """
     began = time.monotonic()
     exclusive = effect.text is not None and server.choice.definition.compares_files
-    found = _SourceResult()
+    found, checking = _SourceResult(), call.checking.setdefault(server.channel, set())
     with QueueEntry(exclusive=exclusive) as turn:
         try:
             if not own:
                 server.channel.queue.join(file.uri, turn)
-                call.checks.setdefault(server.channel, []).append(file.uri)
             yield from prepare_server(context, server, file, effect.text, call)
             if not own and not (
                 yield from wait_for_turn(
@@ -184,6 +183,8 @@ def _examine_one(
                 )
             ):
                 raise errors.ServerBrokenError(OUTDATED, server=server.id)
+            if not own:
+                checking.add(file.uri)
             yield from wait_for_room(context, server, PULL_DIAGNOSTICS, call.deadline)
             disk_sync.refresh_documents(context, server, call)
             subject = CheckSubject(server, file, effect.text, call, began, own)
@@ -200,6 +201,7 @@ def _examine_one(
                 found.others.coverage = "open"
                 found.others.missed(found.examined[-1])
         finally:
+            checking.discard(file.uri)
             if effect.text is not None and turn.done:
                 disk_sync.restore_document(context, server, file.uri)
     known = any(one.how != "none" for one in found.examined)

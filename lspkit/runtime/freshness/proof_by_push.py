@@ -75,6 +75,7 @@ def wait_for_push(
     if one.call.is_batch:
         # The others are begun first, so that what is needed for all of them is sent at once.
         uncancelled((yield (Waiter(done=True), one.call.deadline)))
+    one.call.checking.get(server.channel, set()).discard(one.uri)
     pending = server.channel.sync(one.file, one.text)
     watch = _begin(one, rule, view_of(pending), unknown=unknown)
     if not rule.start:
@@ -169,7 +170,8 @@ def _do(
 def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
     """Give the document a new version if a push about its present one may be outdated.
 
-    The other documents of the call get one with it: the server then looks at all of them together.
+    Those of the call's other documents that need one get it, too, so that the server looks at all
+    of them together.
     """
     channel = one.server.channel
     if rule.publishes:
@@ -181,8 +183,8 @@ def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
         behind = channel.clock.is_behind
     if behind is None or not behind(one.uri):
         return view
-    for uri in one.call.checks.get(channel, ()):
-        if uri != one.uri and behind(uri):
+    for uri in sorted(one.call.checking.get(channel, ())):
+        if behind(uri):
             channel.touch(uri)
     return channel.touch(one.uri) or view
 

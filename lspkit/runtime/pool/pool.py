@@ -32,7 +32,7 @@ from lspkit.runtime.pool.disk_events import DiskEvents
 from lspkit.runtime.pool.restart_debounce import BRIEF, RestartDebounce
 from lspkit.runtime.pool.retirement import IdleServers, Retirement
 from lspkit.runtime.pool.server_choices import ServerChoices
-from lspkit.runtime.pool.slot import LOOK_AGAIN, LOOK_AGAIN_LATER, Key, Slot
+from lspkit.runtime.pool.slot import LOOK_AGAIN, Key, Slot
 from lspkit.runtime.process import launch
 from lspkit.runtime.process.backoff import FailureRecord, restart_of
 from lspkit.runtime.server import failure_errors
@@ -148,8 +148,7 @@ class Pool:
         variable, turnover = self._environ.get("PATH", ""), self.assignments.turnover
         servers, failures = self._start_for(path, call, file)
         if all(isinstance(one, NoServerError | ServerUnavailableError) for one in failures):
-            until = now + (LOOK_AGAIN if failures else LOOK_AGAIN_LATER)
-            serving = Assignment(until, variable, servers, failures)
+            serving = Assignment(now + LOOK_AGAIN, variable, servers, failures)
             with self._lock:
                 self.assignments.keep(path, serving, turnover)
         if not servers:

@@ -5,8 +5,8 @@ Starts nothing, and knows no running server.
 
 from __future__ import annotations
 
+import functools
 import os
-import time
 from collections.abc import Callable, Mapping
 
 from lspkit.config import Config
@@ -28,6 +28,35 @@ FOLDERS_LAST = 1.0
 MOST_NAMES = 4096
 #: The variables that these folders depend on.
 FOLDER_VARIABLES = ("PATH", TOOLS_VARIABLE, "XDG_DATA_HOME", "HOME")
+
+
+class _Derived:
+    """What is derived from a configuration, on first use. For any thread: all find the same."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        #: File name: the definitions that know it.
+        self._by_name: dict[str, list[Definition]] = {}
+
+    @functools.cached_property
+    def definitions(self) -> list[Definition]:
+        """All definitions."""
+        return definitions(self.config)
+
+    @functools.cached_property
+    def markers(self) -> Markers:
+        """The names of the files that decide which servers are chosen."""
+        return Markers(self.definitions)
+
+    def definitions_for(self, name: str) -> list[Definition]:
+        """The definitions that know files of this name."""
+        found = self._by_name.get(name)
+        if found is None:
+            if len(self._by_name) > MOST_NAMES:
+                self._by_name.clear()
+            found = [one for one in self.definitions if one.language_of(name) is not None]
+            self._by_name[name] = found
+        return found
 
 
 class ServerChoices:
@@ -52,19 +81,14 @@ class ServerChoices:
         self._clock = clock
         #: Programs that were found but do not work, and until when to skip them.
         self._unusable_programs: dict[str, float] = {}
-        #: Both are made on first use.
-        self._definitions: list[Definition] | None = None
-        self._markers: Markers | None = None
-        #: File name: the definitions that know it.
-        self._by_name: dict[str, list[Definition]] = {}
+        #: What was derived from a configuration, perhaps an earlier one.
+        self._derived = _Derived(config)
         #: The folders of programs: what they depend on, until when they hold, and the folders.
         self._folders: tuple[object, float, list[str]] = (None, 0.0, [])
 
     def reconfigure(self, config: Config, permits: Permits) -> None:
         """Choose by a new configuration. The pool's lock is held."""
         self.config, self.permits = config, permits
-        self._definitions = self._markers = None
-        self._by_name = {}
 
     def for_file(self, path: str) -> list[Choice]:
         """The servers that the configuration and the roots give a file. Raises if it has none."""
@@ -76,8 +100,13 @@ class ServerChoices:
             program for program, until in list(self._unusable_programs.items()) if now < until
         }
         choices = choose(
-            *(path, workspace, self.config, self.folders()),
-            *(unusable, self.permits, self._knowing(os.path.basename(path))),
+            path,
+            workspace,
+            self.config,
+            self.folders(),
+            unusable,
+            self.permits,
+            self._by_config().definitions_for(os.path.basename(path)),
         )
         if not choices:
             raise NoServerError(f"no server is defined for {extension} files", extension=extension)
@@ -88,30 +117,18 @@ class ServerChoices:
         workspace = self._files.boundary.root
         trusted = self.permits(workspace).trusted
         basis = (workspace, trusted, *map(self._environ.get, FOLDER_VARIABLES))
-        known, until, found = self._folders
-        if known != basis or time.monotonic() >= until:
+        earlier, until, found = self._folders
+        if earlier != basis or self._clock() >= until:
             found = search_folders(workspace, trusted=trusted, environ=self._environ)
-            self._folders = (basis, time.monotonic() + FOLDERS_LAST, found)
+            self._folders = (basis, self._clock() + FOLDERS_LAST, found)
         return found
 
-    def _known(self) -> list[Definition]:
-        """The definitions of the configuration."""
-        config, known = self.config, self._definitions
-        if known is None:
-            known = definitions(config)
-            if config is self.config:
-                self._definitions = known
-        return known
-
-    def _knowing(self, name: str) -> list[Definition]:
-        """The definitions that know files of this name."""
-        table = self._by_name
-        found = table.get(name)
-        if found is None:
-            if len(table) > MOST_NAMES:
-                table.clear()
-            found = table[name] = [one for one in self._known() if one.language_of(name)]
-        return found
+    def _by_config(self) -> _Derived:
+        """What is derived from the present configuration."""
+        config, derived = self.config, self._derived
+        if derived.config is not config:
+            self._derived = derived = _Derived(config)
+        return derived
 
     def require_program(self, choice: Choice) -> None:
         """Raise if no program may be started for a choice."""
@@ -128,5 +145,5 @@ class ServerChoices:
 
     def depend_on(self, events: list[FileEvent]) -> bool:
         """Whether these changes of files may change which servers are chosen."""
-        self._markers = markers = self._markers or Markers(self._known())
+        markers = self._by_config().markers
         return any(one.kind != CHANGED and markers.hold(one.path) for one in events)

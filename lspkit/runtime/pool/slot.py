@@ -17,11 +17,8 @@ from lspkit.servers.selection.choose import Choice, begins_at, definitions, perm
 #: Server id and root.
 Key = tuple[str, str]
 
-#: Seconds after which programs and markers are looked for again, if one is missing.
+#: Seconds after which programs and markers are looked for again.
 LOOK_AGAIN = 5.0
-#: The same if none is: which server a file has depends on files that are watched, and perhaps on a
-#: program that was installed meanwhile.
-LOOK_AGAIN_LATER = 60.0
 #: A server whose start may fail at random, and that ended within this time, is started again.
 FALSE_START = 5.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 import msgspec
 
@@ -145,12 +145,12 @@ def choose(
     folders: Sequence[str],
     unusable: Container[str] = (),
     permits: trust_profile.Permits = lambda _: trust_profile.ALL,
-    known: Sequence[Definition] | None = None,
+    known: Iterable[Definition] | None = None,
 ) -> list[Choice]:
     """The servers for a file, including those whose program is missing.
 
     `unusable` programs were found but did not work: an alternative has precedence over them.
-    `known` are those `definitions` of this configuration that may fit the file's name.
+    `known` are those `definitions` of this configuration that know the file's name.
 
     Of the type checkers of one family the selected ones run; if none is selected, the first whose
     program is found, or else the first, so that it can be reported as missing.
@@ -158,10 +158,10 @@ def choose(
     if not config.enabled:
         return []
     candidates: list[Choice] = []
-    name = os.path.basename(path)
-    for definition in definitions(config) if known is None else known:
-        if definition.language_of(name) is None:
-            continue
+    if known is None:
+        name = os.path.basename(path)
+        known = (one for one in definitions(config) if one.language_of(name) is not None)
+    for definition in known:
         said = config.server(definition.id, definition.aliases)
         if said.disabled:
             continue
@@ -173,12 +173,12 @@ def choose(
     return [choice for choice in candidates if _runs(choice, candidates, unusable)]
 
 
-def begins_at(workspace: str, permit: trust_profile.Permit) -> str:
-    """The base of a relative command: the workspace, if that is trusted itself by its permit.
+def begins_at(workspace: str, permit_of_workspace: trust_profile.Permit) -> str:
+    """The base of a relative command: the workspace, if that is trusted itself.
 
     A root in it may be trusted while the folder above it, where the program would lie, is not.
     """
-    return workspace if permit.trusted else ""
+    return workspace if permit_of_workspace.trusted else ""
 
 
 def permitted(

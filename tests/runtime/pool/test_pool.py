@@ -370,7 +370,7 @@ def test_files_of_one_kind_are_looked_at_once(tmp_path, scripted, monkeypatch):
         return choose(path, *more)
 
     monkeypatch.setattr(server_choices, "choose", counting)
-    monkeypatch.setattr(pool, "LOOK_AGAIN", 600.0)  # for the file that has no server
+    monkeypatch.setattr(pool, "LOOK_AGAIN", 600.0)
     (tmp_path / "deep").mkdir()
     names = [f"{number}.scr" for number in range(9)]
     for name in (*names, "deep/a.scr"):
@@ -390,32 +390,3 @@ def test_files_of_one_kind_are_looked_at_once(tmp_path, scripted, monkeypatch):
         ws.reload()
         ws.check_all(names)
         assert looked[3:] == ["0.scr"]
-
-
-def test_servers_are_chosen_again_after_a_minute_unless_one_is_missing(
-    tmp_path, scripted, monkeypatch
-):
-    looked: list[str] = []
-
-    def counting(path, *more):
-        looked.append(os.path.basename(path))
-        return choose(path, *more)
-
-    monkeypatch.setattr(server_choices, "choose", counting)
-    (tmp_path / "a.nothing").write_text("", encoding="utf-8")
-    clock = Clock()
-
-    def ask_both(ws: lspkit.Workspace) -> list[str]:
-        looked.clear()
-        assert ask(ws) == "1:5"
-        with pytest.raises(lspkit.NoServerError):
-            ws.check("a.nothing")
-        return looked
-
-    with _on_clock(tmp_path, scripted(Script()), clock) as ws:
-        assert ask_both(ws) == ["a.scr", "a.nothing"]
-        assert ask_both(ws) == []
-        clock.now += 6
-        assert ask_both(ws) == ["a.nothing"]
-        clock.now += 61
-        assert ask_both(ws) == ["a.scr", "a.nothing"]
