@@ -163,7 +163,7 @@ class Pool:
             choices = self._choices.for_file(path)
         except NoServerError as problem:
             return [], [problem]
-        if file is not None:
+        if file is not None and not all(map(self._is_running, choices)):
             self._files.read(file)
         for choice in choices:
             try:
@@ -171,6 +171,10 @@ class Pool:
             except LspkitError as problem:
                 failures.append(problem)
         return servers, failures
+
+    def _is_running(self, choice: Choice) -> bool:
+        slot = self._slots.get((choice.id, choice.root))
+        return slot is not None and slot.server.usable
 
     def folders(self) -> list[str]:
         """The folders in which programs are looked for."""

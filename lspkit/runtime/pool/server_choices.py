@@ -18,12 +18,13 @@ from lspkit.runtime.pool.slot import LOOK_AGAIN
 from lspkit.runtime.server import failure_errors
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_inputs import Markers
-from lspkit.servers.restriction.trust_profile import Permits
+from lspkit.servers.restriction.trust_profile import Permit, Permits
 from lspkit.servers.selection.choose import Choice, choose, definitions
 from lspkit.servers.selection.program_lookup import TOOLS_VARIABLE, search_folders
 
-#: Seconds for which the folders of programs are not looked at again.
-FOLDERS_LAST = 1.0
+#: Seconds for which the folders of programs, and the permits of roots, are not looked at again:
+#: for all files of a call, which often lie in many folders.
+LOOK_LASTS = 1.0
 #: How many names of files are remembered with the definitions that know them.
 MOST_NAMES = 4096
 #: The variables that these folders depend on.
@@ -85,6 +86,8 @@ class ServerChoices:
         self._derived = _Derived(config)
         #: The folders of programs: what they depend on, until when they hold, and the folders.
         self._folders: tuple[object, float, list[str]] = (None, 0.0, [])
+        #: The permits of roots, by whose word, and until when they hold.
+        self._permitted: tuple[object, float, dict[str, Permit]] = (None, 0.0, {})
 
     def reconfigure(self, config: Config, permits: Permits) -> None:
         """Choose by a new configuration. The pool's lock is held."""
@@ -105,7 +108,7 @@ class ServerChoices:
             self.config,
             self.folders(),
             unusable,
-            self.permits,
+            self._permit_of,
             self._by_config().definitions_for(os.path.basename(path)),
         )
         if not choices:
@@ -115,13 +118,24 @@ class ServerChoices:
     def folders(self) -> list[str]:
         """The folders in which programs are looked for."""
         workspace = self._files.boundary.root
-        trusted = self.permits(workspace).trusted
+        trusted = self._permit_of(workspace).trusted
         basis = (workspace, trusted, *map(self._environ.get, FOLDER_VARIABLES))
         earlier, until, found = self._folders
         if earlier != basis or self._clock() >= until:
             found = search_folders(workspace, trusted=trusted, environ=self._environ)
-            self._folders = (basis, self._clock() + FOLDERS_LAST, found)
+            self._folders = (basis, self._clock() + LOOK_LASTS, found)
         return found
+
+    def _permit_of(self, root: str) -> Permit:
+        """What is allowed in a root."""
+        permits, now = self.permits, self._clock()
+        word, until, found = self._permitted
+        if word is not permits or now >= until:
+            found = {}
+            self._permitted = (permits, now + LOOK_LASTS, found)
+        if root not in found:
+            found[root] = permits(root)
+        return found[root]
 
     def _by_config(self) -> _Derived:
         """What is derived from the present configuration."""
