@@ -116,6 +116,11 @@ class WatchRegistrations:
     def __bool__(self) -> bool:
         return bool(self._globs)
 
+    @property
+    def edition(self) -> object:
+        """Another object after each change of the registrations."""
+        return self._globs
+
     def add(self, registration: Registration) -> int:
         """Add a registration for watched files. Returns how many patterns were over the limit.
 

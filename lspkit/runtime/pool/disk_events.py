@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import collections
 import functools
-import itertools
 import math
-import operator
 import os
 import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import msgspec
 
@@ -29,10 +28,12 @@ from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import DiskState, Files, Layout
 from lspkit.runtime.pool.event_queue import (
+    EventMeaning,
     EventQueue,
     QueuedEvent,
     ServerFileEvent,
     is_hidden_by_text,
+    kinds_for,
     unasked,
 )
 from lspkit.runtime.pool.own_packages import holds_own_program
@@ -138,7 +139,7 @@ class DiskEvents:
         self._watchers.reconsider()
         with self._lock:
             kept = self._unwanted.get(id(server), collections.deque[ServerFileEvent]())
-            late = [one for one in kept if one.changes_for(server)]
+            late = [one for one in kept if kinds_for(server.watched, one.event)]
             for one in late:
                 kept.remove(one)
         if late:
@@ -318,55 +319,51 @@ class DiskEvents:
                 server.record.request_refresh()
             return
         self._on_server_events(server, [one.event for one in events])
-        definition = server.choice.definition
-        events = [one for one in events if not self._is_by_chance(server, one)]
+        those = [(one, queue.meaning(one)) for one in events]
+        those = [(one, it) for one, it in those if not self._is_by_chance(one, it)]
         if queued.brief:
-            events = [one for one in events if one.is_source(definition) or one.may_hold_sources()]
-        if events and server.is_ready and self._tell(server, events):
+            those = [(one, it) for one, it in those if it.is_source or one.may_hold_sources()]
+        if those and server.is_ready and self._tell(server, those):
             queue.is_behind = True
 
-    def _is_by_chance(self, server: Server, one: ServerFileEvent) -> bool:
-        path = one.event.path
-        return self._outer.hold(path) and file_relevance.is_by_chance(
-            server.choice.definition, server.watched, path, one.place
-        )
+    def _is_by_chance(self, one: ServerFileEvent, meaning: EventMeaning) -> bool:
+        return meaning.is_by_chance and self._outer.hold(one.event.path)
 
-    def _tell(self, server: Server, events: list[ServerFileEvent]) -> bool:
+    def _tell(self, server: Server, events: list[tuple[ServerFileEvent, EventMeaning]]) -> bool:
         """Tell a server what concerns it; returns whether it would miss some of it."""
-        definition, watched = server.choice.definition, server.watched
-        told = [one.changes_for(server) for one in events]
-        changes = list(itertools.chain.from_iterable(told))
-        if not all(told):
+        definition, unwanted = server.choice.definition, list[ServerFileEvent]()
+        compares = definition.exceptions.messages.compares_seconds
+        changes, reread, read = list[dict[str, Any]](), list[str](), dict[str, float | None]()
+        missed = False
+        for one, meaning in events:
+            changes += [{"uri": one.uri, "type": kind} for kind in meaning.kinds]
+            if not meaning.kinds:
+                unwanted.append(one)
+            if not one.event.is_folder:
+                if meaning.may_read:
+                    read[one.uri] = one.written_second() if compares else None
+                if meaning.is_source and self._is_reread(server, one):
+                    reread.append(one.uri)
+            missed = missed or meaning.is_missed or is_hidden_by_text(server, one.event)
+        if unwanted:
             # Some servers register only after they have read files and answered about them.
             with self._lock:
-                unwanted = self._unwanted.setdefault(id(server), collections.deque(maxlen=UNWANTED))
-                unwanted.extend(itertools.compress(events, map(operator.not_, told)))
-        files = [one for one in events if not one.event.is_folder]
-        compares = definition.exceptions.messages.compares_seconds
-        read = {
-            one.uri: one.written_second() if compares else None
-            for one in files
-            if file_relevance.may_read(definition, one.event.path)
-        }
-        reread = [
-            one.uri
-            for one in files
-            if one.is_read_when_closed(definition) and server.channel.admits(one.event.path)
-        ]
-        missed = any(
-            file_relevance.is_missed(definition, server.root, watched, one.event, one.place)
-            or is_hidden_by_text(server, one.event)
-            for one in events
-        )
+                kept = self._unwanted.setdefault(id(server), collections.deque(maxlen=UNWANTED))
+                kept.extend(unwanted)
         try:
             if changes or read or missed:
                 send_file_notes(server.channel, definition, read, changes, reread)
-            for one in files:
-                self._bring_up_to_date(server, one.uri, one.event)
+            for one, _ in events:
+                if not one.event.is_folder:
+                    self._bring_up_to_date(server, one.uri, one.event)
             server.channel.save_held()
         except LspkitError:
             return False  # it has just ended; its successor reads the disk
         return missed
+
+    def _is_reread(self, server: Server, one: ServerFileEvent) -> bool:
+        reads = one.is_read_when_closed(server.choice.definition)
+        return reads and server.channel.admits(one.event.path)
 
     def _bring_up_to_date(self, server: Server, uri: str, event: FileEvent) -> None:
         if event.kind == DELETED:

@@ -6,11 +6,11 @@ import math
 import os
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watching.registrations import CHANGED, METHOD, FileEvent
+from lspkit.protocol.watching.registrations import CHANGED, METHOD, FileEvent, WatchRegistrations
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, is_free
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition import Definition
@@ -19,6 +19,8 @@ from lspkit.servers.project.package_folders import PackageFolder
 
 #: Seconds from a change to its event, at most, unless the machine is very busy.
 JUST_NOW = 2.0
+#: For how many events of a server it is remembered what they mean.
+MOST_MEANINGS = 4096
 
 
 class ServerFileEvent(NamedTuple):
@@ -28,21 +30,9 @@ class ServerFileEvent(NamedTuple):
     event: FileEvent
     place: PackageFolder
 
-    def changes_for(self, server: Server) -> list[dict[str, Any]]:
-        """The changes to send to a server; empty if it has not registered for them."""
-        path, kind = self.event.path, self.event.kind
-        kinds = server.watched.kinds_to_send(path, kind)
-        if self.event.is_folder:  # only the event of a file is translated
-            kinds = (kind,) if server.watched.wants(path, kind) else ()
-        return [{"uri": self.uri, "type": kind} for kind in kinds]
-
-    def is_source(self, definition: Definition) -> bool:
-        """Whether it is a file of a language of the server."""
-        return definition.language_of(os.path.basename(self.event.path)) is not None
-
     def is_read_when_closed(self, definition: Definition) -> bool:
-        """Whether a server reads the file only after a `didClose`."""
-        if definition.disk.reads_closed == "never" or not self.is_source(definition):
+        """Whether a server reads this source only after a `didClose`."""
+        if definition.disk.reads_closed == "never":
             return False
         return definition.disk.reads_closed == "always" or self.has_another_time()
 
@@ -75,6 +65,40 @@ class ServerFileEvent(NamedTuple):
         return not os.path.splitext(self.event.path)[1]
 
 
+class EventMeaning(NamedTuple):
+    """What an event means to one server, judged by its path and kind."""
+
+    #: The kinds of change to send; none if the server has not registered for them.
+    kinds: tuple[int, ...]
+    #: Whether it is a file of a language of the server.
+    is_source: bool
+    #: As the functions of `file_relevance.py`.
+    may_read: bool
+    is_by_chance: bool
+    is_missed: bool
+
+
+def meaning_of(
+    definition: Definition, root: str, watched: WatchRegistrations, one: ServerFileEvent
+) -> EventMeaning:
+    """The meaning of an event for a server with these registrations. Pure."""
+    event, path = one.event, one.event.path
+    return EventMeaning(
+        kinds_for(watched, event),
+        is_source=definition.language_of(os.path.basename(path)) is not None,
+        may_read=file_relevance.may_read(definition, path),
+        is_by_chance=file_relevance.is_by_chance(definition, watched, path, one.place),
+        is_missed=file_relevance.is_missed(definition, root, watched, event, one.place),
+    )
+
+
+def kinds_for(watched: WatchRegistrations, event: FileEvent) -> tuple[int, ...]:
+    """The kinds of change to send to a server; none if it has not registered for them."""
+    if event.is_folder:  # only the event of a file is translated
+        return (event.kind,) if watched.wants(event.path, event.kind) else ()
+    return watched.kinds_to_send(event.path, event.kind)
+
+
 class QueuedEvent(NamedTuple):
     """Events that are sent to a server together; `brief`: files existed or were gone for a moment.
 
@@ -95,12 +119,27 @@ class EventQueue:
         self.is_behind = False
         #: Whether a delivery by another thread is planned.
         self.is_left = False
+        #: Event: its meaning, for these registrations. Read and changed during delivery.
+        self._meanings: dict[FileEvent, EventMeaning] = {}
+        self._meant_for: object = None
 
     def deliver(self, until: float) -> bool:
         """Deliver all queued events; False if that is not possible in time."""
         return not self.delivery.queue or (
             is_free(self.server.channel.lock, until) and self.delivery.deliver(until)
         )
+
+    def meaning(self, one: ServerFileEvent) -> EventMeaning:
+        """What an event means to the server. The same files change again and again."""
+        server = self.server
+        if server.watched.edition is not self._meant_for or len(self._meanings) > MOST_MEANINGS:
+            self._meanings, self._meant_for = {}, server.watched.edition
+        known = self._meanings.get(one.event)
+        if known is None:
+            definition = server.choice.definition
+            known = meaning_of(definition, server.root, server.watched, one)
+            self._meanings[one.event] = known
+        return known
 
 
 def is_hidden_by_text(server: Server, event: FileEvent) -> bool:

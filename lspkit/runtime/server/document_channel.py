@@ -16,12 +16,12 @@ from typing import Any
 
 from lspkit.errors import LspkitError, PathError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.capabilities import DocumentKey
-from lspkit.protocol.open_documents import OPEN_LIMIT, Documents, Note, View
+from lspkit.protocol.open_documents import OPEN_LIMIT, Document, Documents, Note, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Text
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.files import File, Files, is_current
+from lspkit.runtime.files import File, Files
 from lspkit.runtime.process.server_output import Claims
 from lspkit.runtime.server.change_clock import ChangeClock
 from lspkit.runtime.server.connection import Connection
@@ -29,6 +29,8 @@ from lspkit.runtime.server.document_queue import DocumentQueue
 from lspkit.runtime.server.document_text import (
     DocumentText,
     Untold,
+    is_outdated,
+    is_up_to_date,
     merely_opened,
     overlay_of,
     text_for,
@@ -115,13 +117,12 @@ class DocumentChannel:
 
     def ask_about(self, file: File, text: str | None, question: Question) -> PendingRequest:
         """Bring the document up to date and queue a request about it, in one step."""
-        key = self.key_of(file.uri)
         self._refuse_foreign(file)
         given = None if text is None else Text(text)
         shown: DocumentText | None = None
         while True:
             with self.lock:
-                pending = self._ask_about(file, key, given, shown, question)
+                pending = self._ask_about(file, given, shown, question)
             if pending is not None:
                 return pending
             shown = self._shown(file, given)  # outside the lock, then compare and set
@@ -154,24 +155,12 @@ class DocumentChannel:
         return text_for(self._files, file, given, opens_as_on_disk=self._opens_as_on_disk)
 
     def _ask_about(
-        self,
-        file: File,
-        key: DocumentKey,
-        given: Text | None,
-        shown: DocumentText | None,
-        question: Question,
-        *,
-        holds_save: bool = False,
+        self, file: File, given: Text | None, shown: DocumentText | None, question: Question
     ) -> PendingRequest | None:
-        document = self.documents.get(file.uri)
+        document, key = self.documents.get(file.uri), self.key_of(file.uri)
         encoding = self.session.encoding
-        notes: list[Any] = []
-        if (
-            given is None
-            and document is not None
-            and not document.unsure
-            and is_current(document.stamp, file)
-        ):
+        notes: list[Note] = []
+        if given is None and document is not None and is_up_to_date(document, file):
             params = question.build(key.uri, document.text, encoding)
         else:
             if shown is None:
@@ -182,9 +171,6 @@ class DocumentChannel:
             # `build` may raise: it runs first, before anything is changed or sent.
             params = question.build(key.uri, shown.text, encoding)
             document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
-            if holds_save and any(method == DID_SAVE for method, _ in notes):
-                notes = [one for one in notes if one[0] != DID_SAVE]
-                self._held.append(key.uri)
         view = View(key.uri, document.text, document.version, encoding)
         pending = PendingRequest(question.method, Waiter(), view)
         if question.method:
@@ -194,13 +180,18 @@ class DocumentChannel:
             self.post(notes)
             pending.posted = self._connected().queued
             pending.waiter.complete()
-        self.documents.commit(document)
-        if notes:
-            if any(method != DID_SAVE for method, _ in notes):
-                self.observations.sent(key.uri, document.version, time.monotonic())
-            self.clock.wrote(key.uri, notes, matters_to_others=not merely_opened(document, notes))
+        self._told(document, notes)
         pending.seq = self.clock.seq
         return pending
+
+    def _told(self, document: Document, notes: list[Note]) -> None:
+        """The notifications about a document are on their way. The lock is held."""
+        self.documents.commit(document)
+        if notes:
+            uri = document.key.uri
+            if notes[0][0] != DID_SAVE:  # it comes last
+                self.observations.sent(uri, document.version, time.monotonic())
+            self.clock.wrote(uri, notes, matters_to_others=not merely_opened(document, notes))
 
     def opened(self) -> set[str]:
         """The URIs of the open documents. The lock is held."""
@@ -306,19 +297,26 @@ class DocumentChannel:
         With `opens`, one that is not open is opened. With `holds_save`, `save_held` has to follow.
         """
         self._refuse_foreign(file)
-        key = self.key_of(file.uri)
         shown: DocumentText | None = None
         while True:
             with self.lock:
                 document = self.documents.get(file.uri)
-                if document is None and not opens:
+                if not (opens if document is None else is_outdated(document, file)):
                     return
-                if document is not None and document.stamp is None:
-                    return
-                holds = holds_save and self._saves_once
-                if self._ask_about(file, key, None, shown, NO_QUESTION, holds_save=holds):
+                if shown is not None:
+                    self._show(file.uri, shown, holds_save=holds_save and self._saves_once)
                     return
             shown = self._shown(file, None)
+
+    def _show(self, uri: str, shown: DocumentText, *, holds_save: bool) -> None:
+        """Tell the server of a text. The lock is held."""
+        key = self.key_of(uri)
+        document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
+        if holds_save and any(method == DID_SAVE for method, _ in notes):
+            notes = [one for one in notes if one[0] != DID_SAVE]
+            self._held.append(uri)
+        self.post(notes)
+        self._told(document, notes)
 
     def save_held(self) -> None:
         """Send the `didSave` of documents that followed the disk, if it was held back."""

@@ -11,7 +11,7 @@ from lspkit.protocol.open_documents import Document, Documents
 from lspkit.protocol.session import Session
 from lspkit.protocol.text import Text, Unsaved
 from lspkit.protocol.uris import uri_to_path
-from lspkit.runtime.files import File, Files
+from lspkit.runtime.files import File, Files, is_current
 from lspkit.servers.definition import Definition
 
 
@@ -57,6 +57,16 @@ def overlay_of(files: Files, uri: str) -> DocumentText | None:
     """The present overlay of a file. Does no I/O."""
     content = files.overlays.get(uri_to_path(uri) or "")
     return None if content is None else DocumentText(content.text, content.stamp)
+
+
+def is_up_to_date(document: Document, file: File) -> bool:
+    """Whether the server has the text of the file as it is now."""
+    return not document.unsure and is_current(document.stamp, file)
+
+
+def is_outdated(document: Document, file: File) -> bool:
+    """Whether a document shows an earlier text of its file, and not a caller's own text."""
+    return document.stamp is not None and not is_up_to_date(document, file)
 
 
 def merely_opened(document: Document, notes: Iterable[tuple[str, Any]]) -> bool:
