@@ -72,7 +72,9 @@ REASONS: dict[str, str] = {
     "32 threads": (
         "One interpreter runs one thread at a time. Each of the 5 system calls of a request lets "
         "another thread go on, so 32 threads change places far more often than one that waits for "
-        "its answer; a single thread also reads its answer by itself, which several cannot."
+        "its answer; a single thread also reads its answer by itself, which several cannot. That "
+        "a thread is woken for each answer is enough: 32 threads that take turns by a lock of "
+        "their own, so that only one asks at a time, reach no more."
     ),
     "timeout of 5 s, 2,000 files": (
         "The end of the servers and the reports of the files take their turn on a processor that "

@@ -17,7 +17,7 @@ from lspkit.types import LONGEST_LINE, Caveat, Range, Value, cut, display_path
 from lspkit.visible_text import count, fold_lines, one_line
 
 
-class TextEdit(Value, frozen=True):
+class TextEdit(Value, frozen=True, gc=False):
     """Replace a range by a text."""
 
     range: Range

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import lspkit.types as types
 from lspkit.answer import Answer
 from lspkit.errors import LspkitError
-from lspkit.operations.effect_results import Reply
+from lspkit.operations.effect_results import FoundFile, Reply
 from lspkit.operations.effects import Ask, AskWorkspace, DoAll, Effects, about_the_file
-from lspkit.operations.position_translation import Translator, make_translator, sort_unique
+from lspkit.operations.position_translation import make_translator, sort_unique
 from lspkit.operations.reply_parsing import answer_from, decode_replies
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.operations.symbol_names import Chain, find_name, name_parts, rank, symbol_chains
 from lspkit.protocol.methods import DOCUMENT_SYMBOLS
-from lspkit.protocol.wire.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
+from lspkit.protocol.wire.results import (
+    NOWHERE,
+    SYMBOL_KINDS,
+    WireRange,
+    WireSymbol,
+    read_symbols,
+)
 
 #: Most files whose symbols are read to find the members of a class.
 MOST_FILES = 20
@@ -108,7 +114,10 @@ def translate_symbols(replies: list[Reply]) -> Effects[Answer[types.Symbol]]:
         texts = any(wire.location is not None for wire in wires)
         uris = (reply.view.uri, *_uris(wires))
         translate = yield from make_translator(reply, uris, texts=texts)
-        found += [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
+        files = {
+            uri: _File(at, translate.ranges_in(at.text)) for uri, at in translate.places.items()
+        }
+        found += [_symbol(wire, reply.view.uri, files, "") for wire in wires]
     return answer_from(decoded, found)
 
 
@@ -125,7 +134,14 @@ def text_order(symbol: types.Symbol) -> tuple[Any, ...]:
     return (symbol.selection, symbol.name, symbol.kind)
 
 
-def _symbol(wire: WireSymbol, uri: str, translate: Translator, container: str) -> types.Symbol:
+class _File(NamedTuple):
+    """A file with symbols, and the translation of the ranges in it."""
+
+    found: FoundFile
+    range: Callable[[WireRange], types.Range]
+
+
+def _symbol(wire: WireSymbol, uri: str, files: dict[str, _File], container: str) -> types.Symbol:
     place = wire.location.place if wire.location is not None else None
     if place is not None:
         uri, whole = place
@@ -133,9 +149,9 @@ def _symbol(wire: WireSymbol, uri: str, translate: Translator, container: str) -
     else:
         whole = wire.range or wire.selection_range or NOWHERE
         name = wire.selection_range or whole
-    at = translate.places[uri]
-    range = translate.range(at.text, whole)
-    given = range if name is whole else translate.range(at.text, name)
+    at, translate = files[uri]
+    range = translate(whole)
+    given = range if name is whole else translate(name)
     children = wire.children
     return types.Symbol(
         wire.name,
@@ -146,14 +162,14 @@ def _symbol(wire: WireSymbol, uri: str, translate: Translator, container: str) -
         uri,
         wire.detail or "",
         wire.container_name or container,
-        _children(children, uri, translate, wire.name) if children else (),
+        _children(children, uri, files, wire.name) if children else (),
     )
 
 
 def _children(
-    wires: list[WireSymbol], uri: str, translate: Translator, container: str
+    wires: list[WireSymbol], uri: str, files: dict[str, _File], container: str
 ) -> tuple[types.Symbol, ...]:
-    children = [_symbol(wire, uri, translate, container) for wire in wires]
+    children = [_symbol(wire, uri, files, container) for wire in wires]
     if len(children) > 1:
         children.sort(key=text_order)
     return tuple(children)
