@@ -64,6 +64,8 @@ class Ask(Effect, frozen=True):
     #: for answers that are useless if something is missing. Definitions in other files are for
     #: most servers a matter of the file.
     span: Span = "file"
+    #: Whether references are requested without declarations: some servers omit others then.
+    omits_declarations: bool = False
 
 
 class ReportUndecodable(Effect, frozen=True):

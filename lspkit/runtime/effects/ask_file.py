@@ -77,8 +77,7 @@ def _ask_all(context: Context, effect: Ask, call: CallContext) -> Steps[list[Rep
 def _ask_one(
     context: Context, server: Server, file: File, effect: Ask, call: CallContext
 ) -> Steps[Reply]:
-    confused = is_confused(server, effect.method)
-    if confused and not effect.ignore_capabilities:
+    if is_confused(server, effect):
         return _ask_references(context, server, file, effect, call)
     return _ask_as_is(context, server, file, effect, call)
 
@@ -187,16 +186,11 @@ def _ask_references(
 ) -> Steps[Reply]:
     """References from a server that omits others when asked for them without declarations.
 
-    It is asked for all references and for the declarations of the name, which are removed here if
-    they are not wanted.
+    It is asked for all references and for the declarations of the name, which are removed here.
     """
-    wants_declarations = False
 
     def every(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
-        nonlocal wants_declarations
-        params: dict[str, Any] = effect.build(uri, text, encoding)
-        wants_declarations = params["context"]["includeDeclaration"]
-        return {**params, "context": {"includeDeclaration": True}}
+        return {**effect.build(uri, text, encoding), "context": {"includeDeclaration": True}}
 
     def place(uri: str, text: Text, encoding: Encoding) -> dict[str, Any]:
         params: dict[str, Any] = effect.build(uri, text, encoding)
@@ -206,8 +200,6 @@ def _ask_references(
     declarations = msgspec.structs.replace(effect, method=DECLARATION, build=place)
     for _ in range(MOST_TRIES):
         reply = yield from _ask_as_is(context, server, file, with_declarations, call)
-        if wants_declarations:
-            break
         declared = yield from _ask_as_is(context, server, file, declarations, call)
         if declared.view.text.value == reply.view.text.value:
             return msgspec.structs.replace(reply, result=_without(reply.result, declared.result))

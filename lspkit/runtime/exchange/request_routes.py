@@ -23,7 +23,6 @@ import msgspec
 
 from lspkit.errors import PathError
 from lspkit.operations.effects import Ask, Span
-from lspkit.protocol.methods import REFERENCES
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import CAUGHT_UP
@@ -83,6 +82,7 @@ class Routes:
             or files.boundary is not route.boundary
             or files.overlays.shown
             or file.path in files.libraries
+            or is_confused(server, effect)
             or not (
                 files.look_holds(file.path, file.stamp, state, call.began)
                 or files.look_again(file.path, file.stamp, state)
@@ -152,7 +152,7 @@ def is_prepared(server: Server, effect: Ask) -> bool:
         and server.record.loading.done
         and definition.forwards is None
         and not _needs_index(definition, effect.span)
-        and not is_confused(server, effect.method)
+        and not is_confused(server, effect)
         and not server.channel.queue.has_exclusive_calls
     )
 
@@ -163,6 +163,6 @@ def _needs_index(definition: Definition, span: Span) -> bool:
     return rule is not None and (rule.definitions if span == "definitions" else span != "file")
 
 
-def is_confused(server: Server, method: str) -> bool:
-    """Whether the server omits references when it is asked for them without declarations."""
-    return method == REFERENCES and server.choice.definition.confuses_declarations
+def is_confused(server: Server, effect: Ask) -> bool:
+    """Whether the server would omit references, since it is asked for them without declarations."""
+    return effect.omits_declarations and server.choice.definition.confuses_declarations

@@ -51,6 +51,18 @@ def test_it_is_asked_for_all_and_the_declarations_are_taken_away(
         assert sent(log) == [every, (DECLARATION, None), every]
 
 
+def test_a_request_with_declarations_before_it_changes_nothing(tmp_path, scripted, monkeypatch):
+    define(monkeypatch, confuses_declarations=True)
+    path = tmp_path / "a.scr"
+    answers = {REFERENCES: [at(path, 0), at(path, 1)], DECLARATION: at(path, 0)}
+    argv = scripted(Script(answers=answers, capabilities={"declarationProvider": True}))
+    with workspace(tmp_path, argv) as ws:
+        for _ in range(3):  # so that it is known which server answers the method
+            assert lines(ws) == [1, 2]
+        assert lines(ws, include_declaration=False) == [2]
+        assert lines(ws) == [1, 2]
+
+
 def test_an_answer_that_cannot_be_read_is_an_error(tmp_path, scripted, monkeypatch):
     define(monkeypatch, confuses_declarations=True)
     answers = {REFERENCES: 5, DECLARATION: None}
