@@ -59,27 +59,20 @@ class Translator(msgspec.Struct, frozen=True):
 
     def range(self, text: Text | None, range: WireRange) -> Range:
         """A range in a text."""
-        return self.ranges_in(text)(range)
-
-    def ranges_in(self, text: Text | None) -> Callable[[WireRange], Range]:
-        """Translates many ranges in one text."""
-        widths = [] if text is None else text.plain_widths(self.encoding)
-        lines = len(widths)
-
-        def translate(range: WireRange) -> Range:
-            start, end = range.start, range.end
+        start, end = range.start, range.end
+        if text is not None:
             line, first = start.line, start.character
             last, until = end.line, end.character
-            # Both ends are inside their lines, as nearly always.
+            widths = text.ascii_widths or text.plain_widths(self.encoding)
+            # Both ends are inside their lines, as nearly always. Here and not in a method of the
+            # text: answers have many ranges.
             if (
-                0 <= line <= last < lines
+                0 <= line <= last < len(widths)
                 and 0 <= first <= widths[line]
                 and 0 <= until <= widths[last]
             ):
                 return Range(Position(line + 1, first + 1), Position(last + 1, until + 1))
-            return Range(self.position(text, start), self.position(text, end))
-
-        return translate
+        return Range(self.position(text, start), self.position(text, end))
 
     def position(self, text: Text | None, at: WirePosition) -> Position:
         """A position in a text; an invalid one is moved to the nearest valid position."""

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import lspkit.types as types
 from lspkit.answer import Answer
 from lspkit.errors import LspkitError
-from lspkit.operations.effect_results import FoundFile, Reply
+from lspkit.operations.effect_results import Reply
 from lspkit.operations.effects import Ask, AskWorkspace, DoAll, Effects, about_the_file
-from lspkit.operations.position_translation import make_translator, sort_unique
+from lspkit.operations.position_translation import Translator, make_translator, sort_unique
 from lspkit.operations.reply_parsing import answer_from, decode_replies
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.operations.symbol_names import Chain, find_name, name_parts, rank, symbol_chains
 from lspkit.protocol.methods import DOCUMENT_SYMBOLS
-from lspkit.protocol.wire.results import (
-    NOWHERE,
-    SYMBOL_KINDS,
-    WireRange,
-    WireSymbol,
-    read_symbols,
-)
+from lspkit.protocol.wire.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
 
 #: Most files whose symbols are read to find the members of a class.
 MOST_FILES = 20
@@ -114,10 +108,7 @@ def translate_symbols(replies: list[Reply]) -> Effects[Answer[types.Symbol]]:
         texts = any(wire.location is not None for wire in wires)
         uris = (reply.view.uri, *_uris(wires))
         translate = yield from make_translator(reply, uris, texts=texts)
-        files = {
-            uri: _File(at, translate.ranges_in(at.text)) for uri, at in translate.places.items()
-        }
-        found += [_symbol(wire, reply.view.uri, files, "") for wire in wires]
+        found += [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
     return answer_from(decoded, found)
 
 
@@ -134,14 +125,7 @@ def text_order(symbol: types.Symbol) -> tuple[Any, ...]:
     return (symbol.selection, symbol.name, symbol.kind)
 
 
-class _File(NamedTuple):
-    """A file with symbols, and the translation of the ranges in it."""
-
-    found: FoundFile
-    range: Callable[[WireRange], types.Range]
-
-
-def _symbol(wire: WireSymbol, uri: str, files: dict[str, _File], container: str) -> types.Symbol:
+def _symbol(wire: WireSymbol, uri: str, translate: Translator, container: str) -> types.Symbol:
     place = wire.location.place if wire.location is not None else None
     if place is not None:
         uri, whole = place
@@ -149,9 +133,9 @@ def _symbol(wire: WireSymbol, uri: str, files: dict[str, _File], container: str)
     else:
         whole = wire.range or wire.selection_range or NOWHERE
         name = wire.selection_range or whole
-    at, translate = files[uri]
-    range = translate(whole)
-    given = range if name is whole else translate(name)
+    at = translate.places[uri]
+    range = translate.range(at.text, whole)
+    given = range if name is whole else translate.range(at.text, name)
     children = wire.children
     return types.Symbol(
         wire.name,
@@ -162,14 +146,14 @@ def _symbol(wire: WireSymbol, uri: str, files: dict[str, _File], container: str)
         uri,
         wire.detail or "",
         wire.container_name or container,
-        _children(children, uri, files, wire.name) if children else (),
+        _children(children, uri, translate, wire.name) if children else (),
     )
 
 
 def _children(
-    wires: list[WireSymbol], uri: str, files: dict[str, _File], container: str
+    wires: list[WireSymbol], uri: str, translate: Translator, container: str
 ) -> tuple[types.Symbol, ...]:
-    children = [_symbol(wire, uri, files, container) for wire in wires]
+    children = [_symbol(wire, uri, translate, container) for wire in wires]
     if len(children) > 1:
         children.sort(key=text_order)
     return tuple(children)

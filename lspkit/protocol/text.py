@@ -54,7 +54,7 @@ class Text:
     (2, 1)
     """
 
-    __slots__ = ("_lengths", "_marks", "_starts", "value")
+    __slots__ = ("_lengths", "_marks", "_starts", "ascii_widths", "value")
 
     #: The text itself.
     value: str
@@ -64,6 +64,8 @@ class Text:
         self._starts: list[int] | None = None
         # The characters of each line, at least.
         self._lengths: list[int] | None = None
+        #: The same if the text is ASCII, once they are known; else empty.
+        self.ascii_widths: list[int] = []
         # Widths up to each stride of a long line, by line and encoding.
         self._marks: dict[tuple[int, str], list[int]] = {}
 
@@ -115,6 +117,8 @@ class Text:
             starts, ending = self._line_starts(), 2 if "\r" in self.value else 1
             widths = [after - start - ending for start, after in pairwise(starts)]
             self._lengths = [*widths, len(self.value) - starts[-1]]
+            if self.value.isascii():
+                self.ascii_widths = self._lengths
         return self._lengths
 
     def column(self, line: int, units: int, encoding: Encoding) -> int:
