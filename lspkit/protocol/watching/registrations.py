@@ -118,7 +118,7 @@ class WatchRegistrations:
 
     @property
     def edition(self) -> object:
-        """Another object after each change of the registrations."""
+        """Another object if the registrations have changed; one object means the same ones."""
         return self._globs
 
     def add(self, registration: Registration) -> int:

@@ -10,7 +10,6 @@ Each server has a queue of its own: one that cannot be told anything now delays 
 
 from __future__ import annotations
 
-import collections
 import functools
 import math
 import os
@@ -28,12 +27,10 @@ from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import DiskState, Files, Layout
 from lspkit.runtime.pool.event_queue import (
-    EventMeaning,
     EventQueue,
     QueuedEvent,
     ServerFileEvent,
     is_hidden_by_text,
-    kinds_for,
     unasked,
 )
 from lspkit.runtime.pool.own_packages import holds_own_program
@@ -49,8 +46,6 @@ from lspkit.workspace_boundary import is_inside
 #: Seconds after the start of a server for which requests wait for the first scan of its files. The
 #: scan takes less, unless a project is huge.
 FIRST_LOOK = 1.0
-#: How many events that a server has not registered for are kept, in case it does so later.
-UNWANTED = 100
 #: Seconds that a delivery may take for calls that do not ask this server anything.
 BRIEFLY = 0.02
 #: Seconds that a delivery may take if no call waits for it.
@@ -84,8 +79,6 @@ class DiskEvents:
         self._lock = threading.Lock()
         #: Servers whose roots are watched, by identity. Replaced as a whole: readers need no lock.
         self._held: dict[int, EventQueue] = {}
-        #: Events that they have not registered for, by identity.
-        self._unwanted: dict[int, collections.deque[ServerFileEvent]] = {}
         #: Folders inside package folders that servers have registered for.
         self._asked: tuple[str, ...] = ()
         #: Package folder: the names in it that are watched by themselves.
@@ -137,12 +130,7 @@ class DiskEvents:
                 self._asked = tuple({*self._asked, *among})
                 self._closed.clear()
         self._watchers.reconsider()
-        with self._lock:
-            kept = self._unwanted.get(id(server), collections.deque[ServerFileEvent]())
-            late = [one for one in kept if kinds_for(server.watched, one.event)]
-            for one in late:
-                kept.remove(one)
-        if late:
+        if late := queue.take_wanted():
             queue.delivery.put(QueuedEvent(late))
             self._deliver_soon([queue])
 
@@ -190,7 +178,6 @@ class DiskEvents:
             self._held = {at: one for at, one in self._held.items() if one is not queue}
             if not self._held:
                 self._outer.clear()
-            self._unwanted.pop(id(server), None)
         if queue is not None:
             self._watchers.release(server.root)
             self._watchers.release(self._files.boundary.root)
@@ -319,41 +306,37 @@ class DiskEvents:
                 server.record.request_refresh()
             return
         self._on_server_events(server, [one.event for one in events])
-        those = [(one, queue.meaning(one)) for one in events]
-        those = [(one, it) for one, it in those if not self._is_by_chance(one, it)]
+        definition = server.choice.definition
+        events = [one for one in events if not self._is_by_chance(server, one)]
         if queued.brief:
-            those = [(one, it) for one, it in those if it.is_source or one.may_hold_sources()]
-        if those and server.is_ready and self._tell(server, those):
+            events = [one for one in events if one.is_source(definition) or one.may_hold_sources()]
+        if events and server.is_ready and self._tell(queue, events):
             queue.is_behind = True
 
-    def _is_by_chance(self, one: ServerFileEvent, meaning: EventMeaning) -> bool:
-        return meaning.is_by_chance and self._outer.hold(one.event.path)
+    def _is_by_chance(self, server: Server, one: ServerFileEvent) -> bool:
+        path = one.event.path
+        return self._outer.hold(path) and file_relevance.is_by_chance(
+            server.choice.definition, server.watched, path, one.place
+        )
 
-    def _tell(self, server: Server, events: list[tuple[ServerFileEvent, EventMeaning]]) -> bool:
+    def _tell(self, queue: EventQueue, events: list[ServerFileEvent]) -> bool:
         """Tell a server what concerns it; returns whether it would miss some of it."""
-        definition, unwanted = server.choice.definition, list[ServerFileEvent]()
+        server, definition = queue.server, queue.server.choice.definition
         compares = definition.exceptions.messages.compares_seconds
         changes, reread, read = list[dict[str, Any]](), list[str](), dict[str, float | None]()
         missed = False
-        for one, meaning in events:
+        for one, meaning in queue.meanings(events):
             changes += [{"uri": one.uri, "type": kind} for kind in meaning.kinds]
-            if not meaning.kinds:
-                unwanted.append(one)
             if not one.event.is_folder:
                 if meaning.may_read:
                     read[one.uri] = one.written_second() if compares else None
                 if meaning.is_source and self._is_reread(server, one):
                     reread.append(one.uri)
             missed = missed or meaning.is_missed or is_hidden_by_text(server, one.event)
-        if unwanted:
-            # Some servers register only after they have read files and answered about them.
-            with self._lock:
-                kept = self._unwanted.setdefault(id(server), collections.deque(maxlen=UNWANTED))
-                kept.extend(unwanted)
         try:
             if changes or read or missed:
                 send_file_notes(server.channel, definition, read, changes, reread)
-            for one, _ in events:
+            for one in events:
                 if not one.event.is_folder:
                     self._bring_up_to_date(server, one.uri, one.event)
             server.channel.save_held()
@@ -393,5 +376,5 @@ class DiskEvents:
     def drop_after_fork(self) -> None:
         """In a forked child: drop everything."""
         self._lock = threading.Lock()
-        self._held, self._unwanted = {}, {}
+        self._held = {}
         self._watchers.drop_after_fork()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import math
 import os
+import threading
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -19,6 +21,8 @@ from lspkit.servers.project.package_folders import PackageFolder
 
 #: Seconds from a change to its event, at most, unless the machine is very busy.
 JUST_NOW = 2.0
+#: How many events that a server has not registered for are kept, in case it does so later.
+UNWANTED = 100
 #: For how many events of a server it is remembered what they mean.
 MOST_MEANINGS = 4096
 
@@ -29,6 +33,10 @@ class ServerFileEvent(NamedTuple):
     uri: str
     event: FileEvent
     place: PackageFolder
+
+    def is_source(self, definition: Definition) -> bool:
+        """Whether it is a file of a language of the server."""
+        return definition.language_of(os.path.basename(self.event.path)) is not None
 
     def is_read_when_closed(self, definition: Definition) -> bool:
         """Whether a server reads this source only after a `didClose`."""
@@ -66,7 +74,7 @@ class ServerFileEvent(NamedTuple):
 
 
 class EventMeaning(NamedTuple):
-    """What an event means to one server, judged by its path and kind."""
+    """What an event means to one server, as long as that registers for nothing else."""
 
     #: The kinds of change to send; none if the server has not registered for them.
     kinds: tuple[int, ...]
@@ -74,20 +82,18 @@ class EventMeaning(NamedTuple):
     is_source: bool
     #: As the functions of `file_relevance.py`.
     may_read: bool
-    is_by_chance: bool
     is_missed: bool
 
 
 def meaning_of(
     definition: Definition, root: str, watched: WatchRegistrations, one: ServerFileEvent
 ) -> EventMeaning:
-    """The meaning of an event for a server with these registrations. Pure."""
+    """The meaning of an event for a server with these registrations. Nothing is read from disk."""
     event, path = one.event, one.event.path
     return EventMeaning(
         kinds_for(watched, event),
-        is_source=definition.language_of(os.path.basename(path)) is not None,
+        is_source=one.is_source(definition),
         may_read=file_relevance.may_read(definition, path),
-        is_by_chance=file_relevance.is_by_chance(definition, watched, path, one.place),
         is_missed=file_relevance.is_missed(definition, root, watched, event, one.place),
     )
 
@@ -120,8 +126,12 @@ class EventQueue:
         #: Whether a delivery by another thread is planned.
         self.is_left = False
         #: Event: its meaning, for these registrations. Read and changed during delivery.
-        self._meanings: dict[FileEvent, EventMeaning] = {}
-        self._meant_for: object = None
+        self._known: dict[FileEvent, EventMeaning] = {}
+        self._known_for: object = None
+        #: Guards the next field.
+        self._lock = threading.Lock()
+        #: The last events that the server has not registered for.
+        self._unwanted: collections.deque[ServerFileEvent] = collections.deque(maxlen=UNWANTED)
 
     def deliver(self, until: float) -> bool:
         """Deliver all queued events; False if that is not possible in time."""
@@ -129,17 +139,41 @@ class EventQueue:
             is_free(self.server.channel.lock, until) and self.delivery.deliver(until)
         )
 
-    def meaning(self, one: ServerFileEvent) -> EventMeaning:
+    def meanings(self, events: list[ServerFileEvent]) -> list[tuple[ServerFileEvent, EventMeaning]]:
+        """The events, each with its meaning. Those that the server does not want are kept.
+
+        Some servers register only after they have read files and answered about them.
+        """
+        watched = self.server.watched
+        while True:
+            edition = watched.edition
+            found = [(one, self._meaning(one)) for one in events]
+            unwanted = [one for one, meaning in found if not meaning.kinds]
+            if not unwanted:
+                return found
+            with self._lock:
+                if watched.edition is edition:  # else `take_wanted` may have come too early
+                    self._unwanted.extend(unwanted)
+                    return found
+
+    def _meaning(self, one: ServerFileEvent) -> EventMeaning:
         """What an event means to the server. The same files change again and again."""
-        server = self.server
-        if server.watched.edition is not self._meant_for or len(self._meanings) > MOST_MEANINGS:
-            self._meanings, self._meant_for = {}, server.watched.edition
-        known = self._meanings.get(one.event)
+        server, watched = self.server, self.server.watched
+        if watched.edition is not self._known_for or len(self._known) > MOST_MEANINGS:
+            self._known, self._known_for = {}, watched.edition
+        known = self._known.get(one.event)
         if known is None:
-            definition = server.choice.definition
-            known = meaning_of(definition, server.root, server.watched, one)
-            self._meanings[one.event] = known
+            known = meaning_of(server.choice.definition, server.root, watched, one)
+            self._known[one.event] = known
         return known
+
+    def take_wanted(self) -> list[ServerFileEvent]:
+        """The kept events that the server has registered for by now; they are kept no longer."""
+        with self._lock:
+            late = [one for one in self._unwanted if kinds_for(self.server.watched, one.event)]
+            for one in late:
+                self._unwanted.remove(one)
+        return late
 
 
 def is_hidden_by_text(server: Server, event: FileEvent) -> bool:

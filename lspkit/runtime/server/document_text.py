@@ -65,7 +65,7 @@ def is_up_to_date(document: Document, file: File) -> bool:
 
 
 def is_outdated(document: Document, file: File) -> bool:
-    """Whether a document shows an earlier text of its file, and not a caller's own text."""
+    """Whether a document has to be brought up to date: not if it shows a caller's own text."""
     return document.stamp is not None and not is_up_to_date(document, file)
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import lspkit
+from lspkit.protocol.capabilities import Registration
+from lspkit.runtime.pool import event_queue
 from lspkit.runtime.watch import watcher as watcher_module
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
 from tests.runtime.server_log import (
@@ -211,11 +213,13 @@ def test_what_was_unregistered_is_told_no_longer(tmp_path, scripted):
     ]
     argv = scripted(Script(say=say, answers={POKE: None}))
     with watching(tmp_path, argv) as (ws, log):
-        written_outside(tmp_path / "before.scr", "")
-        wait_until_heard(log, "before.scr")
+        for text, kind in (("", CREATED), ("more", CHANGED)):
+            written_outside(tmp_path / "before.scr", text)
+            wait_until_heard(log, "before.scr", kind)
         ws.request("a.scr", POKE)
+        written_outside(tmp_path / "before.scr", "even more")
         written_outside(tmp_path / "after.scr", "")
-        assert happened(log, tmp_path) == [("before.scr", CREATED)]
+        assert happened(log, tmp_path) == [("before.scr", CREATED), ("before.scr", CHANGED)]
 
 
 def test_what_is_registered_later_is_told_with_what_happened_before(tmp_path, scripted):
@@ -231,6 +235,23 @@ def test_what_is_registered_later_is_told_with_what_happened_before(tmp_path, sc
         written_outside(tmp_path / "after.scr", "")
         # Once: the server may have read files and answered before it has asked.
         assert happened(log, tmp_path) == [("before.scr", CREATED), ("after.scr", CREATED)]
+
+
+def test_what_is_registered_while_an_event_is_looked_at_is_told_of_it(
+    tmp_path, scripted, monkeypatch
+):
+    def meaning_of(definition: Any, root: str, watched: Any, one: Any) -> Any:
+        found = judge(definition, root, watched, one)
+        if one.uri.endswith("new.txt"):
+            globs = [{"globPattern": "**/*.txt"}]
+            watched.add(Registration("late", WATCHED, {"watchers": globs}))
+        return found
+
+    judge = event_queue.meaning_of
+    monkeypatch.setattr(event_queue, "meaning_of", meaning_of)
+    with watching(tmp_path, scripted(SCR)) as (_, log):
+        written_outside(tmp_path / "new.txt", "")
+        assert happened(log, tmp_path) == [("new.txt", CREATED)]
 
 
 def test_excluded_folders_are_not_watched(tmp_path, scripted):
