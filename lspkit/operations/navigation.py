@@ -5,7 +5,7 @@ from __future__ import annotations
 import lspkit.types as types
 from lspkit.answer import Answer
 from lspkit.operations.effect_results import Reply
-from lspkit.operations.effects import Ask, Effects, Span
+from lspkit.operations.effects import Effects, Span
 from lspkit.operations.position_translation import (
     Translator,
     needed_places,
@@ -14,7 +14,7 @@ from lspkit.operations.position_translation import (
 )
 from lspkit.operations.reply_parsing import answer_from, decode_replies, decode_whole
 from lspkit.operations.request import PositionRequest, operation
-from lspkit.operations.symbol_positions import ask_at, ask_at_place, params_at, position_of
+from lspkit.operations.symbol_positions import ask_at, ask_at_place
 from lspkit.protocol.methods import REFERENCES
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.raw_items import read_location_ranges
@@ -89,15 +89,10 @@ _lookup("implementation", ImplementationRequest, "textDocument/implementation", 
 @operation("references", ReferencesRequest, list[types.Location])
 def references(request: ReferencesRequest) -> Locations:
     """All references to the symbol."""
-    line, column = yield from position_of(request)
-    build = params_at(line, column, context={"includeDeclaration": request.include_declaration})
-    replies = yield Ask(
-        request.path,
-        request.text,
-        REFERENCES,
-        build,
-        span="project",
-        omits_declarations=not request.include_declaration,
+    wanted = request.include_declaration
+    context = {"includeDeclaration": wanted}
+    replies = yield from ask_at(
+        request, REFERENCES, "project", omits_declarations=not wanted, context=context
     )
     return (yield from _locations(replies))
 

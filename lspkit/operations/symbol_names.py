@@ -66,11 +66,10 @@ def find_name(text: Text | None, name: str, whole: Range, given: Range) -> Range
 
     `whole` is the range of the symbol, `given` what the server says about its name.
     """
-    word = name if name.isidentifier() else name_parts(name)[-1]
+    word = name_parts(name)[-1]
     if text is None or not word:
         return given
-    at = given.start
-    line, start = at.line, at.column - 1
+    line, start = given.start.line, given.start.column - 1
     if text.has_word_at(line - 1, start, word) or line > text.line_count:
         return given
     pattern = re.compile(whole_word(word))

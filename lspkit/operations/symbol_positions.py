@@ -26,12 +26,23 @@ SHOWN = 5
 
 
 def ask_at(
-    request: PositionRequest[Any], method: str, span: Span = "file", **more: Any
+    request: PositionRequest[Any],
+    method: str,
+    span: Span = "file",
+    *,
+    omits_declarations: bool = False,
+    **more: Any,
 ) -> Effects[list[Reply]]:
     """Send a request about the position; `more` are further params."""
     line, column = yield from position_of(request)
+    build = params_at(line, column, **more)
     replies: list[Reply] = yield Ask(
-        request.path, request.text, method, params_at(line, column, **more), span=span
+        request.path,
+        request.text,
+        method,
+        build,
+        span=span,
+        omits_declarations=omits_declarations,
     )
     return replies
 

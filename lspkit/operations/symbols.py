@@ -133,27 +133,23 @@ def _symbol(wire: WireSymbol, uri: str, translate: Translator, container: str) -
     else:
         whole = wire.range or wire.selection_range or NOWHERE
         name = wire.selection_range or whole
-    at = translate.places[uri]
+    at = translate.place(uri)
     range = translate.range(at.text, whole)
     given = range if name is whole else translate.range(at.text, name)
-    children = wire.children
     return types.Symbol(
-        wire.name,
-        SYMBOL_KINDS.get(wire.kind) or str(wire.kind),
-        at.path,
-        range,
-        find_name(at.text, wire.name, range, given),
-        uri,
-        wire.detail or "",
-        wire.container_name or container,
-        _children(children, uri, translate, wire.name) if children else (),
+        name=wire.name,
+        kind=SYMBOL_KINDS.get(wire.kind) or str(wire.kind),
+        path=at.path,
+        range=range,
+        selection=find_name(at.text, wire.name, range, given),
+        uri=uri,
+        detail=wire.detail or "",
+        container=wire.container_name or container,
+        children=_children(wire, uri, translate) if wire.children else (),
     )
 
 
-def _children(
-    wires: list[WireSymbol], uri: str, translate: Translator, container: str
-) -> tuple[types.Symbol, ...]:
-    children = [_symbol(wire, uri, translate, container) for wire in wires]
-    if len(children) > 1:
-        children.sort(key=text_order)
-    return tuple(children)
+def _children(wire: WireSymbol, uri: str, translate: Translator) -> tuple[types.Symbol, ...]:
+    children = [_symbol(child, uri, translate, wire.name) for child in wire.children or ()]
+    # Most have one at most.
+    return tuple(sorted(children, key=text_order) if len(children) > 1 else children)

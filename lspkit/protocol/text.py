@@ -84,7 +84,7 @@ class Text:
 
     def has_word_at(self, line: int, column: int, word: str) -> bool:
         """Whether a word, which has no line break, begins at a position inside the line."""
-        starts = self._line_starts() if self._starts is None else self._starts
+        starts = self._line_starts()
         return 0 <= line < len(starts) and self.value.startswith(word, starts[line] + column)
 
     def units(self, line: int, column: int, encoding: Encoding) -> int:

@@ -189,7 +189,7 @@ class DocumentChannel:
         self.documents.commit(document)
         if notes:
             uri = document.key.uri
-            if notes[0][0] != DID_SAVE:  # then nothing else is about this document
+            if notes[0][0] != DID_SAVE:  # where that comes first, no text was sent
                 self.observations.sent(uri, document.version, time.monotonic())
             self.clock.wrote(uri, notes, matters_to_others=not merely_opened(document, notes))
 
