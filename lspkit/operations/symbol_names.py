@@ -66,7 +66,7 @@ def find_name(text: Text | None, name: str, whole: Range, given: Range) -> Range
 
     `whole` is the range of the symbol, `given` what the server says about its name.
     """
-    word = name_parts(name)[-1]
+    word = name if name.isidentifier() else name_parts(name)[-1]  # nearly all are
     if text is None or not word:
         return given
     line, start = given.start.line, given.start.column - 1
