@@ -1,20 +1,57 @@
-"""Structs that msgspec has to know before threads use them."""
+"""Decoders of msgspec, made by one thread at a time.
+
+msgspec collects information about a struct when its first decoder is made, and keeps it with the
+class. A second thread that needs the same struct meanwhile uses what is there so far, and the
+process crashes (msgspec 0.22). So decoders are made here only, under one lock, and values are
+converted here.
+"""
 
 from __future__ import annotations
 
-from typing import TypeVar
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
 
 import msgspec
 
-S = TypeVar("S", bound=type)
+T = TypeVar("T")
+#: Decodes a value of a type that JSON does not have.
+DecodeHook = Callable[[type, Any], object]
+
+#: Guards the information that msgspec collects about structs.
+_lock = threading.Lock()
+#: The types for which it is complete.
+_complete: set[Any] = set()
 
 
-def prepare_struct(struct: S) -> S:
-    """Decorate a struct that is decoded by its type, without a module-level decoder.
+def _drop_after_fork() -> None:
+    """In a forked child: another thread of the parent may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
 
-    msgspec collects type information when a struct is first decoded. If several threads cause this
-    at once, the process crashes (msgspec 0.22, in 12 of 40 runs). The import of a module happens in
-    one thread.
-    """
-    msgspec.json.Decoder(struct)
-    return struct
+
+os.register_at_fork(after_in_child=_drop_after_fork)
+
+
+@overload
+def make_decoder(kind: type[T], dec_hook: DecodeHook | None = None) -> msgspec.json.Decoder[T]: ...
+@overload
+def make_decoder(kind: Any, dec_hook: DecodeHook | None = None) -> msgspec.json.Decoder[Any]: ...
+def make_decoder(kind: Any, dec_hook: DecodeHook | None = None) -> msgspec.json.Decoder[Any]:
+    """A decoder of JSON for values of a type."""
+    with _lock:
+        return msgspec.json.Decoder(kind, dec_hook=dec_hook)
+
+
+@overload
+def convert(value: Any, kind: type[T], **options: Any) -> T: ...
+@overload
+def convert(value: Any, kind: Any, **options: Any) -> Any: ...
+def convert(value: Any, kind: Any, **options: Any) -> Any:
+    """`msgspec.convert`, also while other threads convert or decode such a value for the first
+    time."""
+    if kind not in _complete:
+        make_decoder(kind)
+        _complete.add(kind)
+    return msgspec.convert(value, kind, **options)

@@ -68,8 +68,11 @@ ACTIVITY = frozenset(
     | {"_thread"}
 )
 
-#: A module, and what of the above it imports although its part may not: it waits for nothing.
-EXCEPTIONS = frozenset({("lspkit.edits.descriptor", "select")})
+#: A module, and what of the above it imports although its part may not: the first waits for
+#: nothing, the second has a lock, without which msgspec crashes.
+EXCEPTIONS = frozenset(
+    {("lspkit.edits.descriptor", "select"), ("lspkit.msgspec_types", "threading")}
+)
 
 #: Parts that are functions of their arguments: no thread, file, process or clock.
 PURE = frozenset({"protocol", "diagnostics"})

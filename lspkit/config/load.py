@@ -24,6 +24,7 @@ from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.config.trust.security_section import check_security
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
+from lspkit.msgspec_types import convert
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside, leads_through, own_home, work_tree
 
@@ -179,9 +180,7 @@ def _decide_trust(
 ) -> TrustDecision:
     """Whether the project is trusted, by the security settings of the user."""
     usual = parse.BUILT_IN_VALUES["security"]
-    security = msgspec.convert(
-        merge.merge_values(usual, said.values.get("security", {})), SecurityConfig
-    )
+    security = convert(merge.merge_values(usual, said.values.get("security", {})), SecurityConfig)
     with safe_imports():
         from lspkit.config.trust.decision import trust_of  # here, to keep imports quick
 

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from lspkit.msgspec_types import prepare_struct
 from lspkit.protocol.text import Encoding
 from lspkit.workspace_boundary import Boundary, boundary_of
 
@@ -164,7 +163,6 @@ class RestartConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_
     jitter: Part = 0.2
 
 
-@prepare_struct
 class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """All settings."""
 

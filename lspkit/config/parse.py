@@ -18,6 +18,7 @@ from lspkit.config.model import Config, ServerConfig
 from lspkit.config.normalize import Closer, Style, normalize
 from lspkit.config.problems import ConfigWarning, Problems
 from lspkit.errors import ConfigError
+from lspkit.msgspec_types import convert
 
 #: What a caller may pass instead of files.
 Given = Config | Mapping[str, Any] | str | os.PathLike[str]
@@ -43,7 +44,7 @@ def read_config(given: Given | None) -> Config:
 
 def config_of(values: Mapping[str, Any]) -> Config:
     """The `Config` with these values, and defaults for the rest."""
-    return msgspec.convert(sort_servers(values), Config)
+    return convert(sort_servers(values), Config)
 
 
 def read_given(given: Given, closer: Closer | None = None) -> ParsedConfig:

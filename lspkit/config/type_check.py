@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from lspkit.config.problems import DEEPEST, Path, Problems, kind_of
+from lspkit.msgspec_types import convert
 
 #: Stands for an invalid or missing value.
 REFUSED: Any = msgspec.UNSET
@@ -102,7 +103,7 @@ def check_value(value: Any, kind: Any, path: Path, findings: Problems) -> Any:
     if kind is Any:
         return value
     try:
-        return msgspec.convert(value, kind if meta is None else meta.type)
+        return convert(value, kind if meta is None else meta.type)
     except (msgspec.ValidationError, UnicodeEncodeError):
         # UnicodeEncodeError: msgspec encodes a string that it compares with a literal.
         findings.refuse(path, _expected(kind, meta), kind_of(value))

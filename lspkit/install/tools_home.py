@@ -27,6 +27,7 @@ import filelock
 import msgspec
 
 from lspkit.install.recipe_table import Recipe
+from lspkit.msgspec_types import make_decoder
 
 PARTIAL = ".partial-"
 STAMP = "installed.json"
@@ -70,6 +71,9 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
         return all(os.path.exists(os.path.join(self.folder, one)) for one in self.programs.values())
 
 
+_stamp = make_decoder(Installed)
+
+
 @contextlib.contextmanager
 def locked(home: str, say: Say) -> Iterator[None]:
     """Holds the folder for this process. A second one waits, and says so."""
@@ -100,7 +104,7 @@ def _all_packages(home: str) -> list[Installed]:
         folder = os.path.join(above, name)
         with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
             with open(os.path.join(folder, STAMP), "rb") as stream:
-                one = msgspec.json.decode(stream.read(), type=Installed)
+                one = _stamp.decode(stream.read())
             found.append(msgspec.structs.replace(one, folder=folder))
     return found
 

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import msgspec
 
 from lspkit.errors import ServerUnavailableError, WorkspaceClosedError
+from lspkit.msgspec_types import make_decoder
 from lspkit.protocol.wire import messages
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.waiter import Waiter
@@ -52,8 +53,8 @@ class Ready(msgspec.Struct, frozen=True, rename="camel"):
     environment: dict[str, str] = {}
 
 
-_ready = msgspec.json.Decoder(Ready)
-_event = msgspec.json.Decoder(WorkspaceEvent)
+_ready = make_decoder(Ready)
+_event = make_decoder(WorkspaceEvent)
 
 
 class PendingCall:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from lspkit.errors import LspkitError
+from lspkit.msgspec_types import make_decoder
 from lspkit.operations import (
     CheckRequest,
     DiagnosticsRequest,
@@ -69,10 +70,10 @@ class _Cancel(msgspec.Struct, frozen=True):
     id: msgspec.Raw
 
 
-_check_file = msgspec.json.Decoder(_CheckFile)
-_diagnostics_after = msgspec.json.Decoder(_DiagnosticsAfter)
-_tool_result = msgspec.json.Decoder(_ToolResult)
-_cancel = msgspec.json.Decoder(_Cancel)
+_check_file = make_decoder(_CheckFile)
+_diagnostics_after = make_decoder(_DiagnosticsAfter)
+_tool_result = make_decoder(_ToolResult)
+_cancel = make_decoder(_Cancel)
 
 
 class _EventSender:

@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from lspkit.msgspec_types import make_decoder
 from lspkit.protocol.wire import messages
 from lspkit.protocol.wire.framing import FrameReader, first_frame, frame
 from lspkit.runtime.concurrency.threads import OwnThread, joined
@@ -62,7 +63,7 @@ class _Part(msgspec.Struct, frozen=True):
     last: bool = False
 
 
-_part = msgspec.json.Decoder(_Part)
+_part = make_decoder(_Part)
 
 
 class Peer:

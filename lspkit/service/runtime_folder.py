@@ -21,6 +21,7 @@ from lspkit.config import Config
 from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.errors import ConfigError, ServerUnavailableError
 from lspkit.late_imports import safe_imports
+from lspkit.msgspec_types import convert
 from lspkit.service.config_stamp import config_sources
 from lspkit.types import to_plain
 from lspkit.version import VERSION
@@ -117,7 +118,7 @@ def read_bootstrap(text: str) -> Bootstrap:
     """The value of `LSP_BOOTSTRAP`. Raises a `ConfigError` if it cannot be used."""
     try:
         # Not msgspec: it refuses lone surrogates, which are parts of paths that are not UTF-8.
-        found = msgspec.convert(json.loads(text), Bootstrap)
+        found = convert(json.loads(text), Bootstrap)
     except (msgspec.ValidationError, ValueError, RecursionError) as problem:
         raise _bad_bootstrap(str(problem)) from None
     root = found.workspace_root

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import functools
 import logging
-import os
 import re
-import threading
 from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import Any, get_args, get_origin
@@ -21,6 +19,7 @@ import msgspec
 
 from lspkit.answer import Answer
 from lspkit.errors import LspkitError, ProtocolError, error_from_dict
+from lspkit.msgspec_types import convert, make_decoder
 from lspkit.operations import all_operations
 from lspkit.operations.request import OPERATIONS, Operation, Request
 from lspkit.types import Caveat
@@ -95,7 +94,7 @@ def _decode_other(kind: type, value: Any) -> object:
 
 
 def _reads_request(of: Operation) -> Callable[[bytes], Any]:
-    return msgspec.json.Decoder(of.request, dec_hook=_decode_other).decode
+    return make_decoder(of.request, _decode_other).decode
 
 
 def _reads_result(of: Operation) -> Callable[[bytes], Any]:
@@ -108,7 +107,7 @@ def _reads_result(of: Operation) -> Callable[[bytes], Any]:
         ("escaped", bool, False),
     ]
     whole = msgspec.defstruct("Result", fields)
-    return msgspec.json.Decoder(whole, dec_hook=_decode_other).decode
+    return make_decoder(whole, _decode_other).decode
 
 
 class _Decoders(dict[Operation, Callable[[bytes], Any]]):
@@ -122,23 +121,9 @@ class _Decoders(dict[Operation, Callable[[bytes], Any]]):
         self._build = build
 
     def __missing__(self, of: Operation) -> Callable[[bytes], Any]:
-        # msgspec must not collect the information about a type in several threads at once.
-        with _building:
-            if of not in self:
-                self[of] = self._build(of)
-            return self[of]
+        # Two threads may build the same: one of both is kept.
+        return self.setdefault(of, self._build(of))
 
-
-_building = threading.Lock()
-
-
-def _drop_after_fork() -> None:
-    """In a forked child: another thread of the parent may have held the lock."""
-    global _building
-    _building = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_drop_after_fork)
 
 _request_decoders = _Decoders(_reads_request)
 _result_decoders = _Decoders(_reads_result)
@@ -157,8 +142,8 @@ def _by_name() -> dict[str, Operation]:
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_encode_other)
-_params = msgspec.json.Decoder(CallParams)
-_result = msgspec.json.Decoder(CallResult)
+_params = make_decoder(CallParams)
+_result = make_decoder(CallResult)
 
 
 def encode_value(value: Any) -> tuple[msgspec.Raw, bool]:
@@ -172,8 +157,7 @@ def encode_value(value: Any) -> tuple[msgspec.Raw, bool]:
 
 def _unescaped(raw: bytes | msgspec.Raw, kind: Any) -> Any:
     plain = _each_string(msgspec.json.decode(raw), _unescape)
-    with _building:
-        found = msgspec.convert(plain, kind, dec_hook=_decode_other, str_keys=True)
+    found = convert(plain, kind, dec_hook=_decode_other, str_keys=True)
     if get_origin(kind) is dict and get_args(kind)[0] is Path:
         return {Path(key): value for key, value in found.items()}  # `convert` leaves them as texts
     return found

@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from lspkit.msgspec_types import convert
+
 #: How long `Log.wait_for` waits when it is not told.
 PATIENCE = 10.0
 
@@ -119,4 +121,4 @@ def read_log(path: Path | str) -> list[LogEntry]:
     except FileNotFoundError:
         return []
     # Not msgspec's own decoder: it refuses lone surrogates, and a client may have sent one.
-    return [msgspec.convert(json.loads(line), LogEntry) for line in data.split(b"\n")[:-1]]
+    return [convert(json.loads(line), LogEntry) for line in data.split(b"\n")[:-1]]

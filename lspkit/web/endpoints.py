@@ -12,6 +12,7 @@ import msgspec
 
 from lspkit.conversations import ConversationStore, check_id
 from lspkit.errors import LspkitError, NoServerError, PathError
+from lspkit.msgspec_types import convert
 from lspkit.runtime.concurrency.call import CancelToken
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.types import to_plain
@@ -203,7 +204,7 @@ def _decode(head: RequestHead, body: bytes, kind: type[T]) -> T:
         raise ProblemError("wrong-content-type", "the Content-Type must be application/json")
     try:
         # Not msgspec: it refuses lone surrogates, which are parts of paths that are not UTF-8.
-        return msgspec.convert(json.loads(body), kind)
+        return convert(json.loads(body), kind)
     except (msgspec.ValidationError, ValueError, RecursionError) as problem:
         raise ProblemError("bad-json", f"the body cannot be used: {problem}") from None
 

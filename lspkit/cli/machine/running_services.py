@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from lspkit.errors import ServerUnavailableError
+from lspkit.msgspec_types import make_decoder
 from lspkit.protocol.wire import messages
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.service.client import Ready
@@ -20,6 +21,8 @@ from lspkit.visible_text import count, one_line
 
 #: Seconds for a service to answer.
 ANSWER_TIMEOUT = 2.0
+
+_ready = make_decoder(Ready)
 
 
 class RunningService(msgspec.Struct, frozen=True):
@@ -72,7 +75,7 @@ def _ask(connection: socket.socket, path: str) -> RunningService:
             status.complete(message)
         elif isinstance(message, messages.NotificationMessage):
             if message.method == "lsp/ready":
-                ready.complete(msgspec.json.decode(message.params or b"null", type=Ready))
+                ready.complete(_ready.decode(message.params or b"null"))
             elif message.method == "lsp/refused":
                 ready.complete("full")
 

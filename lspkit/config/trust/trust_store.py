@@ -21,7 +21,7 @@ from lspkit.config.config_files import user_folder, user_home
 from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.errors import ConfigError
 from lspkit.late_imports import safe_imports
-from lspkit.msgspec_types import prepare_struct
+from lspkit.msgspec_types import convert
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside, leads_through, own_home, work_tree
 
@@ -58,7 +58,6 @@ class TrustList(msgspec.Struct, frozen=True):
     warning: str = ""
 
 
-@prepare_struct
 class _StoreFile(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     entries: tuple[TrustEntry, ...]
@@ -141,7 +140,7 @@ def _read_store(folder: str) -> _StoreFile | None:
     if len(text) > LARGEST:
         raise _UntrustworthyFile(f"it has more than {LARGEST} bytes")
     try:
-        read = msgspec.convert(json.loads(text), _StoreFile)
+        read = convert(json.loads(text), _StoreFile)
     except (msgspec.ValidationError, ValueError, RecursionError):
         raise _UntrustworthyFile("it is damaged") from None
     if read.version != VERSION:

@@ -11,13 +11,15 @@ import re
 import msgspec
 from msgspec import UNSET
 
+from lspkit.msgspec_types import make_decoder
+
 
 class _Keys(msgspec.Struct, gc=False):
     id: msgspec.Raw | msgspec.UnsetType = UNSET
     method: msgspec.Raw | msgspec.UnsetType = UNSET
 
 
-_keys = msgspec.json.Decoder(_Keys)
+_keys = make_decoder(_Keys)
 _BAD = (msgspec.DecodeError, UnicodeError, RecursionError, ValueError)
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import UNSET
 
 from lspkit.limits import LONGEST_WORDS
+from lspkit.msgspec_types import make_decoder
 from lspkit.protocol.wire.damaged_message import keys_of
 
 PARSE_ERROR = -32700
@@ -123,10 +124,10 @@ class _Publish(msgspec.Struct, gc=False):
     version: float | None = None
 
 
-_envelope = msgspec.json.Decoder(_Envelope)
-_answer = msgspec.json.Decoder(_Answer)
-_error = msgspec.json.Decoder(_Error)
-_publish = msgspec.json.Decoder(_Publish)
+_envelope = make_decoder(_Envelope)
+_answer = make_decoder(_Answer)
+_error = make_decoder(_Error)
+_publish = make_decoder(_Publish)
 _BAD = (msgspec.DecodeError, UnicodeError, RecursionError, ValueError)
 
 

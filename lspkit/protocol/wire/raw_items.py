@@ -9,6 +9,7 @@ import collections
 
 import msgspec
 
+from lspkit.msgspec_types import make_decoder
 from lspkit.protocol.wire import results
 from lspkit.protocol.wire.messages import replace_lone_surrogates
 
@@ -32,7 +33,7 @@ class _Severity(msgspec.Struct, gc=False):
     severity: int | None = None
 
 
-_severities = msgspec.json.Decoder(list[_Severity])
+_severities = make_decoder(list[_Severity])
 
 
 def read_severities(raw: bytes) -> collections.Counter[int | None]:

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from lspkit.limits import MOST_FINDINGS, MOST_RESULTS
-from lspkit.msgspec_types import prepare_struct
+from lspkit.msgspec_types import convert, make_decoder
 from lspkit.protocol.wire.bounded_lists import first_items
 from lspkit.protocol.wire.messages import decode_any, replace_lone_surrogates
 
@@ -190,7 +190,6 @@ class WireAction(msgspec.Struct, frozen=True, rename="camel"):
     edit: WireEdit | None = None
 
 
-@prepare_struct
 class WireCommand(msgspec.Struct, frozen=True):
     """`Command`."""
 
@@ -271,7 +270,7 @@ class _ListReader(Generic[T]):
             raw, beyond = first_items(raw, self._most)
         if self._decoder is None:
             shape: Any = self._shape
-            self._decoder = msgspec.json.Decoder(list[shape] | shape | None)
+            self._decoder = make_decoder(list[shape] | shape | None)
         try:
             found = self._decoder.decode(raw)
         except BAD:
@@ -301,7 +300,7 @@ class _ListReader(Generic[T]):
         for dropped in range(MOST_DROPPED):
             try:
                 # Not strict, so that `3.0` is a line; only here, since unions become ambiguous.
-                return msgspec.convert(value, self._shape, strict=False), dropped
+                return convert(value, self._shape, strict=False), dropped
             except msgspec.ValidationError as problem:
                 if not _drop_part(value, str(problem)):
                     return None, dropped + 1
@@ -356,7 +355,7 @@ def read_command(raw: bytes) -> WireCommand | None:
     said = action.get("command") if isinstance(action, dict) else None
     bare = isinstance(said, str)
     try:
-        command = msgspec.convert(action if bare else said, WireCommand)
+        command = convert(action if bare else said, WireCommand)
     except msgspec.ValidationError:
         return None
     return msgspec.structs.replace(command, bare=bare)
@@ -378,7 +377,7 @@ def read_report(raw: bytes) -> WireReport | None:
     return report if report.kind in ("full", "unchanged") else None
 
 
-_report: msgspec.json.Decoder[WireReport | None] = msgspec.json.Decoder(WireReport | None)
+_report: msgspec.json.Decoder[WireReport | None] = make_decoder(WireReport | None)
 
 _KIND_NAMES = """
 file module namespace package class method property field constructor enum interface function

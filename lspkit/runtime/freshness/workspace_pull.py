@@ -7,7 +7,7 @@ import time
 import msgspec
 
 from lspkit.errors import CancelledError
-from lspkit.msgspec_types import prepare_struct
+from lspkit.msgspec_types import make_decoder
 from lspkit.operations.effect_results import Examined
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS, PULL_WORKSPACE
@@ -26,15 +26,17 @@ from lspkit.runtime.server.server import Server
 NOT_THE_LAST = "lspkit"
 
 
-@prepare_struct
 class _Entry(msgspec.Struct, frozen=True):
     uri: str
     version: int | None = None
 
 
-@prepare_struct
 class _Answer(msgspec.Struct, frozen=True):
     items: msgspec.Raw = msgspec.Raw(b"[]")
+
+
+_entry = make_decoder(_Entry)
+_answer = make_decoder(_Answer)
 
 
 def offers_workspace_pull(server: Server) -> bool:
@@ -84,9 +86,9 @@ def pull_workspace(
 def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
     found: dict[str, Examined] = {}
     try:
-        pieces = read_raw_items(bytes(msgspec.json.decode(raw, type=_Answer).items))
+        pieces = read_raw_items(bytes(_answer.decode(raw).items))
         for piece in pieces.items:
-            entry = msgspec.json.decode(piece, type=_Entry)
+            entry = _entry.decode(piece)
             report = read_report(piece)
             if report is None:
                 return _nonsense(server, took)

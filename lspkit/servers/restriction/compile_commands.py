@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from lspkit.limits import LONGEST_COMMAND, LONGEST_PATH, MOST_COMPILE_STEPS
-from lspkit.msgspec_types import prepare_struct
+from lspkit.msgspec_types import make_decoder
 from lspkit.servers.selection.npm_package import without_waiting
 from lspkit.workspace_boundary import is_inside
 
@@ -63,7 +63,6 @@ LANGUAGES = frozenset(
 )
 
 
-@prepare_struct
 class CompileEntry(msgspec.Struct):
     """One command of a database."""
 
@@ -71,6 +70,9 @@ class CompileEntry(msgspec.Struct):
     file: str = ""
     arguments: list[str] = []
     command: str = ""
+
+
+_entries: msgspec.json.Decoder[list[CompileEntry]] = make_decoder(list[CompileEntry])
 
 
 class CompileFlags(msgspec.Struct, frozen=True):
@@ -131,7 +133,7 @@ def _read(file: str, _: int, __: int) -> CompileFlags:
         words = [line.strip() for line in content.splitlines()]
         return CompileFlags(flags=list(dict.fromkeys(_based(safe(words), os.path.dirname(file)))))
     try:
-        entries = msgspec.json.decode(content, type=list[CompileEntry])
+        entries = _entries.decode(content)
     except (msgspec.MsgspecError, RecursionError):
         return CompileFlags()
     if sum(map(_steps, entries)) > MOST_COMPILE_STEPS:
