@@ -7,21 +7,35 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lspkit.config.model import Config
 from lspkit.diagnostics.compare import Before
 from lspkit.errors import LspkitError
-from lspkit.operations.effect_results import Dependents, Examination, Examined, FoundFile, Reply
+from lspkit.operations.effect_results import (
+    Dependents,
+    Examination,
+    Examined,
+    FoundFile,
+    OthersExamined,
+    Reply,
+)
 from lspkit.operations.effects import (
     Ask,
+    DoAll,
     Examine,
+    ExamineOthers,
     FindDependents,
     FindPlaces,
+    NoteText,
     ReadText,
     Remember,
     ReportUndecodable,
+    TakeBaseline,
+    TakeConfig,
     TakeKnownDiagnostics,
     TakeVersions,
 )
 from lspkit.operations.request import OPERATIONS, Request
+from lspkit.operations.workspace_state import Settings
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri, uri_to_path
@@ -108,6 +122,16 @@ class Engine:
                 return None
             case Remember():
                 self.before = effect.before
+                return None
+            case TakeBaseline():
+                return self.before
+            case TakeConfig():
+                return Settings(1, Config())
+            case DoAll():
+                return [self.run(one) for one in effect.requests]
+            case ExamineOthers():
+                return OthersExamined()
+            case NoteText():
                 return None
         raise AssertionError(effect)
 

@@ -107,7 +107,8 @@ def _baselines(search: EditSearch) -> effects.Effects[dict[str, Before]]:
     found: dict[str, Before] = {}
     for path, old in search.old.items():
         known: Before | None = yield effects.TakeBaseline(path)
-        if known is not None and (old is None or known.text.value == old):
+        # Without an old text nothing was known: what is known now, another call has found since.
+        if known is not None and known.text.value == old:
             found[path] = known
     return found
 
