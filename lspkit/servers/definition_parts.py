@@ -204,6 +204,9 @@ class DiskReactions(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether it sorts the changes of one notification by type, and takes a file that was deleted
     #: and created for deleted. Then the two are sent in two notifications.
     sorts_changes: bool = False
+    #: Whether it is not notified of changed files that are open documents: it goes by their text,
+    #: and would only do its work once more.
+    skips_open: bool = False
     #: The folder of installed packages that it reads: `node_modules` or `site-packages`.
     packages: str = ""
     config: ConfigFiles | None = None
@@ -281,9 +284,6 @@ class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
     whole_texts: bool = False
     #: Whether `didSave` is sent, if the server asks for it.
     saves: bool = True
-    #: Whether it is not notified of changed files that are open documents: it goes by their text,
-    #: and would only check once more.
-    skips_open: bool = False
 
 
 class Exceptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ def send_file_notes(
     are files that it must be made to read again.
     """
     with channel.lock:
-        if definition.exceptions.messages.skips_open:
+        if definition.disk.skips_open:
             opened = channel.opened()
             changes = [one for one in changes if one["type"] != CHANGED or one["uri"] not in opened]
         if changes:

@@ -32,6 +32,8 @@ _NO_INTERPRETER = {"python": {"pythonPath": "{python}", **_PACKAGES}}
 
 _PYRIGHT_DISK = parts.DiskReactions(
     packages="site-packages",
+    # 20 files in one notification take it 5 ms, a tenth of the time for their findings.
+    skips_open=True,
     # It notices changed packages late, and changes outside of its root never. After a change of
     # the settings it reads all files again before it answers.
     refresh=parts.Refresh(

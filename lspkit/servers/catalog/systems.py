@@ -68,9 +68,8 @@ SYSTEMS: tuple[Definition, ...] = (
             disclaimers=("No packages found for open file",),
         ),
         # 20 files in one notification take it as long as the changes of the 20 documents.
-        exceptions=parts.Exceptions(
-            compares_times=True, messages=parts.DocumentMessages(skips_open=True)
-        ),
+        disk=parts.DiskReactions(skips_open=True),
+        exceptions=parts.Exceptions(compares_times=True),
         install={"go": "golang.org/x/tools/gopls@latest", "brew": "gopls", "apt": "gopls"},
         quirks=(
             "Needs `go` on PATH.",

@@ -7,6 +7,7 @@ when that changes: it reports that it has read the files again, or it has to be 
 from __future__ import annotations
 
 import fnmatch
+import functools
 import os
 import re
 import time
@@ -124,7 +125,14 @@ class Inputs(msgspec.Struct):
     def _import(self, path: str, names: tuple[str, ...]) -> bool:
         if self._imported is None:
             self._imported = imported_by(self.root, names)
-        return not self._imported.isdisjoint((path, *folders_above(path)))
+        return path in self._imported or not self._imported.isdisjoint(
+            _folder_and_above(os.path.dirname(path))
+        )
+
+
+@functools.lru_cache(256)
+def _folder_and_above(folder: str) -> tuple[str, ...]:
+    return folder, *folders_above(folder)
 
 
 def is_shadowed(path: str, names: tuple[str, ...], root: str) -> bool:

@@ -13,7 +13,7 @@ import pytest
 import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.uris import path_to_uri
-from lspkit.servers.definition_parts import DocumentMessages, Exceptions
+from lspkit.servers.definition_parts import DiskReactions
 from lspkit.testing import Diagnostics, Log, Script, watchers
 from tests.runtime.server_log import CHANGED, DELETED, heard, wait_until_heard, written_outside
 from tests.scripted import SOURCE, ask, config_for, workspace
@@ -135,8 +135,7 @@ def test_before_a_check_all_open_documents_are_brought_up_to_date(tmp_path, scri
 
 
 def test_a_server_that_goes_by_the_text_is_told_of_closed_files_only(tmp_path, scripted, rules):
-    messages = DocumentMessages(skips_open=True)
-    rules(ProofRule(how="pull"), exceptions=Exceptions(messages=messages))
+    rules(ProofRule(how="pull"), disk=DiskReactions(skips_open=True))
     opened, closed = tmp_path / "a.scr", tmp_path / "closed.scr"
     closed.write_text("fine\n", encoding="utf-8")
     argv = scripted(Script(diagnostics=Diagnostics(how="pull"), say=[watchers("**/*.scr")]))
