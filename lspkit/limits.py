@@ -59,8 +59,8 @@ LARGEST_MEMORY = 64 * 1024 * 1024
 LARGEST_PARTS = 64 * 1024 * 1024
 #: Capabilities that a server registers. Real servers register dozens at most.
 MOST_REGISTRATIONS = 1_000
-#: Glob patterns of watched files, and the sum of the squares of their lengths: the time to compile
-#: them grows with that. Large monorepos have some hundreds of short patterns.
+#: Glob patterns of watched files, and the sum of their costs (`compile_cost`), also of those that
+#: were unregistered. Large monorepos have some hundreds of short patterns.
 MOST_GLOBS = 5_000
 MOST_GLOB_WORK = 100_000_000
 #: Folders outside the workspace that are watched because a server watches a parent folder: per

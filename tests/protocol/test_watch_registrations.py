@@ -277,3 +277,15 @@ def test_two_changes_of_one_file_are_told_in_two_notes() -> None:
     assert separate_notes([gone, back, other]) == [[gone, other], [back]]
     assert separate_notes([back, other]) == [[back, other]]
     assert separate_notes([]) == []
+
+
+def test_all_folders_of_a_project_may_be_registered_again_after_each_new_one() -> None:
+    """gopls does this, with one choice of all folders."""
+    made = WatchRegistrations("/code")
+    folders = [f"/code/of/a/large/project/folder{number}" for number in range(100)]
+    for number in range(1000):
+        folders.append(f"/code/new{number}")
+        assert made.add(registered(f"{{{','.join(folders)}}}", id="folders")) == 0
+        made.drop("folders")
+    assert made.add(registered("*.go")) == 0
+    assert made.wants("/code/a.go", CHANGED)

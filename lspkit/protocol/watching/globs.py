@@ -23,6 +23,8 @@ MAX_PATTERN = 4096
 MAX_NESTING = 32
 # The form of most patterns: in any folder, a name or the end of one, perhaps with a choice.
 _COMMON = re.compile(r"\*\*/(\*?)([^*?{}\[\]/]*)(?:\{([^*?{}\[\]/]*)\})?")
+# A choice of plain paths. gopls registers all folders of a project so, anew for each new folder.
+_PATHS = re.compile(r"\{([^*?{}\[\]]*)\}")
 
 
 @functools.lru_cache(maxsize=1024)
@@ -45,12 +47,22 @@ def compile_glob(pattern: str) -> Callable[[str], bool]:
         pattern = pattern.removesuffix("/")
     if common := _COMMON.fullmatch(pattern):
         return _match_names(*common.groups())
+    if paths := _PATHS.fullmatch(pattern):
+        return frozenset(paths[1].split(",")).__contains__
     parser = _Parser(pattern)
     try:
         whole = parser.sequence(0, len(pattern), 0)
     except _Meaningless:
         return _match_nothing
     return automaton.Automaton(parser, whole)
+
+
+def compile_cost(pattern: str) -> int:
+    """How long compiling a pattern takes, in no particular unit: an automaton is quadratic."""
+    size, stripped = len(pattern), pattern.strip()
+    if size > MAX_PATTERN or _COMMON.fullmatch(stripped) or _PATHS.fullmatch(stripped):
+        return size
+    return size * size
 
 
 def pattern_mistake(pattern: str) -> str:

@@ -21,7 +21,7 @@ import msgspec
 from lspkit.limits import MOST_GLOB_WORK, MOST_GLOBS
 from lspkit.protocol.capabilities import Registration
 from lspkit.protocol.uris import uri_to_path
-from lspkit.protocol.watching.globs import MAX_PATTERN, compile_glob
+from lspkit.protocol.watching.globs import compile_cost, compile_glob
 
 #: The method of these registrations.
 METHOD = "workspace/didChangeWatchedFiles"
@@ -140,10 +140,10 @@ class WatchRegistrations:
         return len(asked) - len(taken)
 
     def _is_affordable(self, watcher: Any) -> bool:
-        """Whether the limit allows one more pattern of this length; if so, it is counted."""
+        """Whether the limit allows one more pattern of this cost; if so, it is counted."""
         given = watcher.get("globPattern") if isinstance(watcher, dict) else None
         pattern = given.get("pattern") if isinstance(given, dict) else given
-        work = min(len(pattern), MAX_PATTERN) ** 2 if isinstance(pattern, str) else 0
+        work = compile_cost(pattern) if isinstance(pattern, str) else 0
         if self._work + work > MOST_GLOB_WORK:
             return False
         self._work += work
