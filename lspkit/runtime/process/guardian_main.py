@@ -15,16 +15,17 @@ needs it, the kernel does so when the host ends, and the guardian does so for it
 
 from __future__ import annotations
 
-# Every first server of a host waits for the start of this program. The modules `signal` and
-# `socket` take half of that time; what is needed of them is in the modules that they are made of.
+# Every first server of a host waits for the start of this program. The modules `signal`, `socket`
+# and `array` take half of that time. What is needed of the first two is in the modules that they
+# are made of; `struct` is loaded by `ctypes` anyway.
 import _signal as signal  # type: ignore[import-not-found]
 import _socket as socket
-import array
 import ctypes
 import gc
 import os
 import resource
 import select
+import struct
 import sys
 
 TYPE_CHECKING = False
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 #: Bytes of the length that precedes a request.
 LENGTH_BYTES = 8
 #: Bytes of a descriptor in a message of the kernel.
-INT_BYTES = array.array("i").itemsize
+INT_BYTES = struct.calcsize("i")
 #: Only the host, or its end, ends the guardian: it must outlive all servers.
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
 #: Milliseconds between two searches for descendants that were started during the kill.
@@ -309,9 +310,10 @@ def accept(requests: socket.socket, host: int, ends: int) -> int | None:
         message, rights, _, _ = requests.recvmsg(16, socket.CMSG_SPACE(8 * INT_BYTES))
     except OSError:
         return None
-    descriptors = array.array("i")
+    descriptors: list[int] = []
     for _, _, data in rights:
-        descriptors.frombytes(data[: len(data) - len(data) % INT_BYTES])
+        whole = data[: len(data) - len(data) % INT_BYTES]
+        descriptors += [one for (one,) in struct.iter_unpack("i", whole)]
     # Not by a flag of the call, which some versions of Python ignore.
     for descriptor in descriptors:
         os.set_inheritable(descriptor, False)
@@ -328,7 +330,7 @@ def accept(requests: socket.socket, host: int, ends: int) -> int | None:
             control.close()
             return 0
         if pid == 0:
-            become_keeper(requests, host, ends, list(descriptors))
+            become_keeper(requests, host, ends, descriptors)
         return pid
     finally:
         for descriptor in descriptors:
