@@ -11,6 +11,7 @@ import os
 import stat
 import time
 from collections.abc import Callable
+from typing import TypeGuard
 
 import msgspec
 
@@ -22,6 +23,8 @@ from lspkit.protocol.text import Text, Unsaved
 #: Size, mtime, ctime, inode, device of a file. A sixth number marks a file that was too young when
 #: it was read: the time of the read by the monotonic clock (0 if it was written meanwhile).
 Stamp = tuple[int | float, ...]
+#: How many numbers a stamp has without that mark.
+STAMP_SIZE = 5
 
 #: Two writes closer than this may carry the same time stamp.
 TICK_NS = 20_000_000
@@ -45,6 +48,11 @@ class Content(msgspec.Struct, frozen=True):
 stamp_of: Callable[[os.stat_result], Stamp] = operator.attrgetter(
     "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino", "st_dev"
 )
+
+
+def was_read_since(stamp: object, since: float) -> TypeGuard[Stamp]:
+    """Whether a stamp is that of a young file which was read after this time."""
+    return isinstance(stamp, tuple) and len(stamp) > STAMP_SIZE and stamp[STAMP_SIZE] > since
 
 
 def stat_of(path: str) -> os.stat_result | None:

@@ -19,7 +19,6 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeGuard
 
 import msgspec
 
@@ -27,12 +26,14 @@ from lspkit.errors import PathError
 from lspkit.protocol.text import Text, Unsaved
 from lspkit.protocol.uris import normalize_uri, path_to_uri, uri_to_path
 from lspkit.runtime.file_content import (
+    STAMP_SIZE,
     Content,
     Stamp,
     leads_to,
     read_content,
     stamp_of,
     stat_of,
+    was_read_since,
 )
 from lspkit.workspace_boundary import (
     Boundary,
@@ -42,8 +43,6 @@ from lspkit.workspace_boundary import (
     locate,
 )
 
-#: How many numbers a stamp has without that mark.
-_SIZE = 5
 #: Texts of files are kept up to this many characters altogether.
 KEEP_CHARACTERS = 32_000_000
 #: Seconds for which a look at a file is enough, if the system has reported nothing since. It does
@@ -280,6 +279,14 @@ class Files:
         found = stat_of(path) if self.place(uri).readable is not None else None
         return File(path, uri, None if found is None else stamp_of(found), since)
 
+    def has_stamp(self, uri: str, stamp: object) -> bool:
+        """Whether `again` finds a file on disk with this stamp: the same with less."""
+        path = uri_to_path(uri)
+        if path is None or path in self.overlays.shown or self.place(uri).readable is None:
+            return False
+        found = stat_of(path)
+        return found is not None and stamp_of(found) == stamp
+
     def read(self, file: File) -> Content:
         """The text of a file, from memory if it is unchanged."""
         if isinstance(file.stamp, Unsaved):
@@ -387,9 +394,4 @@ def is_current(stamp: object, file: File) -> bool:
     """Whether a text read with this stamp is that of the file as it is now."""
     if stamp == file.stamp:
         return True
-    return was_read_since(stamp, file.since) and stamp[:_SIZE] == file.stamp
-
-
-def was_read_since(stamp: object, since: float) -> TypeGuard[Stamp]:
-    """Whether a stamp is that of a young file which was read after this time."""
-    return isinstance(stamp, tuple) and len(stamp) > _SIZE and stamp[_SIZE] > since
+    return was_read_since(stamp, file.since) and stamp[:STAMP_SIZE] == file.stamp

@@ -14,7 +14,8 @@ from lspkit.runtime.exchange.library_files import (
     is_library,
     servers_of_library,
 )
-from lspkit.runtime.files import File, was_read_since
+from lspkit.runtime.file_content import was_read_since
+from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
 
 #: Marks in `CallContext.done` that the disk was scanned for this call.
@@ -95,9 +96,9 @@ def refresh_documents(context: Context, server: Server, call: CallContext) -> No
     with server.channel.lock:
         opened = [one for one in server.channel.documents if one.stamp is not None]
     for document in opened:
-        if was_read_since(document.stamp, call.began):
+        uri, stamp = document.key.uri, document.stamp
+        if was_read_since(stamp, call.began) or context.files.has_stamp(uri, stamp):
             continue
-        uri = document.key.uri
         file = context.files.again(uri, since=call.began)
         if file is not None and file.stamp is None:
             server.channel.forget(uri)
