@@ -24,14 +24,10 @@ _lock = threading.Lock()
 #: The types for which it is complete.
 _complete: set[Any] = set()
 
-
-def _drop_after_fork() -> None:
-    """In a forked child: another thread of the parent may have held the lock."""
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_drop_after_fork)
+# A fork waits: a child would keep what another thread has collected by halves.
+os.register_at_fork(
+    before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+)
 
 
 @overload

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import lspkit
 
@@ -48,12 +51,40 @@ for one in threads:
 print(len(found), set(found))
 """
 
+#: Children are forked while a thread uses what was not used before, and use it, too.
+FORKS = (
+    PROGRAM.split("threading.settrace")[0]
+    + """
+import os
+
+threading.settrace(slowly)
+one = threading.Thread(target=use)
+one.start()
+children = []
+for _ in range(20):
+    children.append(os.fork())
+    if not children[-1]:
+        use()
+        os._exit(0)
+    time.sleep(0.001)
+one.join()
+print([os.waitpid(child, 0)[1] for child in children])
+"""
+)
+
 
 def test_many_threads_may_decode_the_same_types_for_the_first_time():
     command = [sys.executable, "-c", PROGRAM]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     expected = "40 {('wrong', 'file:///a', 'a', 'run', 7)}\n"
     assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_child_may_decode_what_another_thread_did_at_the_fork():
+    command = [sys.executable, "-W", "ignore", "-c", FORKS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{[0] * 20}\n", "")
 
 
 def test_decoders_are_made_in_one_place():

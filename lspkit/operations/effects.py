@@ -178,6 +178,9 @@ class Remember(Effect, frozen=True):
 
     path: Path
     before: Before
+    #: Whether its text is the one before the next edit, if none is known. Not if the file was
+    #: checked for the sake of another: it may have been edited just now.
+    keeps_text: bool = True
 
 
 class Overlay(Effect, frozen=True):

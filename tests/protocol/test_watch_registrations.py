@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from lspkit.protocol.capabilities import Registration
+from lspkit.protocol.watching.globs import MAX_PATTERN
 from lspkit.protocol.watching.registrations import (
     CHANGED,
     CREATED,
@@ -289,3 +290,12 @@ def test_all_folders_of_a_project_may_be_registered_again_after_each_new_one() -
         made.drop("folders")
     assert made.add(registered("*.go")) == 0
     assert made.wants("/code/a.go", CHANGED)
+
+
+def test_blanks_around_a_pattern_do_not_change_what_it_costs() -> None:
+    pattern = "*a" * (MAX_PATTERN // 2)
+    plain, padded = (
+        WatchRegistrations("/code").add(registered(*[one] * 12))
+        for one in (pattern, f" {pattern}  ")
+    )
+    assert plain == padded > 0

@@ -48,7 +48,7 @@ def compile_glob(pattern: str) -> Callable[[str], bool]:
     if common := _COMMON.fullmatch(pattern):
         return _match_names(*common.groups())
     if paths := _PATHS.fullmatch(pattern):
-        return frozenset(paths[1].split(",")).__contains__
+        return _match_paths(paths[1])
     parser = _Parser(pattern)
     try:
         whole = parser.sequence(0, len(pattern), 0)
@@ -59,10 +59,9 @@ def compile_glob(pattern: str) -> Callable[[str], bool]:
 
 def compile_cost(pattern: str) -> int:
     """How long compiling a pattern takes, in no particular unit: an automaton is quadratic."""
-    size, stripped = len(pattern), pattern.strip()
-    if size > MAX_PATTERN or _COMMON.fullmatch(stripped) or _PATHS.fullmatch(stripped):
-        return size
-    return size * size
+    pattern = pattern.strip()
+    size = len(pattern)
+    return size if size > MAX_PATTERN or _PATHS.fullmatch(pattern) else size * size
 
 
 def pattern_mistake(pattern: str) -> str:
@@ -104,6 +103,12 @@ def _match_names(star: str, name: str, choices: str | None) -> Callable[[str], b
         return lambda path: path.endswith(names)
     below = tuple("/" + name for name in names)
     return lambda path: path in names or path.endswith(below)
+
+
+def _match_paths(choices: str) -> Callable[[str], bool]:
+    """The same results as the automaton, for a choice of plain paths. Takes no time to make."""
+    between = f",{choices},"
+    return lambda path: "," not in path and f",{path}," in between
 
 
 class _Meaningless(Exception):

@@ -32,11 +32,12 @@ class Baselines:
         """The last proven findings."""
         return self._findings.get(path)
 
-    def remember(self, path: str, before: Before) -> None:
-        """Keep the findings before the next edit."""
+    def remember(self, path: str, before: Before, *, keeps_text: bool = True) -> None:
+        """Keep the findings before the next edit, and the text if none is known."""
         self._findings.put(path, before)
-        if self._texts.get(path) is None:
-            self._texts.put(path, before.text.value)
+        known = self._texts.get(path)
+        if known is not None or keeps_text:
+            self._texts.put(path, before.text.value if known is None else known)
 
     def text(self, path: str) -> str | None:
         """The text before the next edit."""

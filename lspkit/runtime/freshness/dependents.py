@@ -73,7 +73,9 @@ def baseline_handlers(context: Context, baselines: Baselines) -> dict[type[Effec
         FindImporters: functools.partial(find_importers, context),
         NoteText: lambda effect, _: note_text(context, baselines, effect),
         TakeBaseline: lambda effect, _: baselines.get(context.files.locate(effect.path).path),
-        Remember: lambda effect, _: baselines.remember(str(effect.path), effect.before),
+        Remember: lambda effect, _: baselines.remember(
+            str(effect.path), effect.before, keeps_text=effect.keeps_text
+        ),
     }
 
 

@@ -30,7 +30,8 @@ def send_file_notes(
     """
     with channel.lock:
         if definition.disk.skips_open:
-            opened = channel.opened()
+            # Not those with a caller's own text: when it ends, the server may read the file.
+            opened = {one.key.uri for one in channel.documents if isinstance(one.stamp, tuple)}
             changes = [one for one in changes if one["type"] != CHANGED or one["uri"] not in opened]
         if changes:
             # Some servers start work when they are told of files.

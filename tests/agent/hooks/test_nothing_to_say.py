@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -214,3 +215,15 @@ def test_many_threads_are_each_told_of_their_own_file(tmp_path, scripted):
             assert told == appended(HERE, block(f"{name}.scr", line))
         assert work.hooks.counts["appended"] == 40
         assert work.hooks.counts["failed"] == 0
+
+
+def test_a_new_file_that_another_check_has_seen_is_told_of_nevertheless(tmp_path, scripted):
+    (tmp_path / "a.scr").write_text("fine\n", encoding="utf-8")
+    with project(tmp_path, scripted(PULLED)) as work:
+        (tmp_path / "new.scr").write_text("ERROR new\n", encoding="utf-8")
+        work.ws.sync("new.scr")
+        seen = work.ws.check("a.scr", scope="project").other_files
+        assert [Path(one).name for one in seen.diagnostics] == ["new.scr"]
+        line = "ERROR [1:1] ERROR new (ERROR)"
+        told = work.write("new.scr", "ERROR new\n")
+        assert told == appended(HERE, block("new.scr", line))

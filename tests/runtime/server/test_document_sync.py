@@ -151,6 +151,16 @@ def test_a_server_that_goes_by_the_text_is_told_of_closed_files_only(tmp_path, s
         assert ("a.scr", CHANGED) not in heard(log)
 
 
+def test_it_is_told_of_a_file_with_a_text_of_the_caller(tmp_path, scripted, rules):
+    """When the text ends, it may read the file."""
+    rules(ProofRule(how="pull"), disk=DiskReactions(skips_open=True))
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), say=[watchers("**/*.scr")]))
+    with workspace(tmp_path, argv, text="fine\n") as ws, ws.overlay({"a.scr": "ERROR\n"}):
+        assert ws.check("a.scr").verdict.dirty
+        written_outside(tmp_path / "a.scr", "ERROR\n")
+        wait_until_heard(Log.of(argv), "a.scr", CHANGED)
+
+
 def test_a_text_is_for_one_call_and_then_the_disk_counts_again(tmp_path, scripted):
     argv = scripted(Script())
     with workspace(tmp_path, argv) as ws:
