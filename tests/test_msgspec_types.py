@@ -94,6 +94,9 @@ def test_decoders_are_made_in_one_place():
         if path.name == "msgspec_types.py":
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "msgspec":
+                # All else by its full name, so that it is found here.
+                assert {one.name for one in node.names} <= {"UNSET", "UnsetType"}, path
             if isinstance(node, ast.Call) and _makes_a_decoder(node):
                 found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}: {ast.unparse(node)}")
     assert found == []
@@ -101,10 +104,8 @@ def test_decoders_are_made_in_one_place():
 
 def _makes_a_decoder(call: ast.Call) -> bool:
     name = ast.unparse(call.func)
-    if not re.fullmatch(r"(msgspec\.)?((json|msgpack|toml|yaml)\.)?(Decoder|decode|convert)", name):
+    if not re.fullmatch(r"msgspec\.((json|msgpack|toml|yaml)\.)?(Decoder|decode|convert)", name):
         return False
-    if name in ("convert", "decode"):
-        return False  # functions of lspkit
     kinds = [one.value for one in call.keywords if one.arg == "type"]
     plain = ("msgspec.Raw", "list[msgspec.Raw]")
     return not name.endswith("decode") or any(ast.unparse(one) not in plain for one in kinds)

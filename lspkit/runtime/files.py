@@ -280,7 +280,7 @@ class Files:
         return File(path, uri, None if found is None else stamp_of(found), since)
 
     def has_stamp(self, uri: str, stamp: object) -> bool:
-        """Whether `again` finds a file on disk with this stamp: the same with less."""
+        """Whether a file on disk still has this stamp. Quicker than `again`, for many files."""
         path = uri_to_path(uri)
         if path is None or path in self.overlays.shown or self.place(uri).readable is None:
             return False

@@ -53,7 +53,7 @@ class Ready(msgspec.Struct, frozen=True, rename="camel"):
     environment: dict[str, str] = {}
 
 
-_ready = make_decoder(Ready)
+read_ready = make_decoder(Ready).decode
 _event = make_decoder(WorkspaceEvent)
 
 
@@ -263,7 +263,7 @@ class Client:
                 pending.waiter.complete(message)
         elif isinstance(message, messages.NotificationMessage):
             if message.method == "lsp/ready":
-                ready.complete(_ready.decode(message.params or b"null"))
+                ready.complete(read_ready(message.params or b"null"))
             elif message.method == "lsp/refused":
                 ready.complete(str(decode_plain(message.params or b"null")))
             elif message.method == "lsp/event":

@@ -10,10 +10,9 @@ from typing import Any
 import msgspec
 
 from lspkit.errors import ServerUnavailableError
-from lspkit.msgspec_types import make_decoder
 from lspkit.protocol.wire import messages
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.service.client import Ready
+from lspkit.service.client import Ready, read_ready
 from lspkit.service.election import connect_path, service_pid
 from lspkit.service.peer import Message, Peer
 from lspkit.service.runtime_folder import runtime_folder
@@ -21,8 +20,6 @@ from lspkit.visible_text import count, one_line
 
 #: Seconds for a service to answer.
 ANSWER_TIMEOUT = 2.0
-
-_ready = make_decoder(Ready)
 
 
 class RunningService(msgspec.Struct, frozen=True):
@@ -75,7 +72,7 @@ def _ask(connection: socket.socket, path: str) -> RunningService:
             status.complete(message)
         elif isinstance(message, messages.NotificationMessage):
             if message.method == "lsp/ready":
-                ready.complete(_ready.decode(message.params or b"null"))
+                ready.complete(read_ready(message.params or b"null"))
             elif message.method == "lsp/refused":
                 ready.complete("full")
 

@@ -262,8 +262,8 @@ def compare_others(
             earlier[path] = [Before(texts.get(path, Text("")), tuple(old))]
         compared.add(path, state, earlier.get(path, []))
         if on_disk and path in texts and states[path].is_proven:
-            found_now = Before(texts[path], tuple(states[path].findings))
-            yield effects.Remember(Path(path), found_now, keeps_text=False)
+            last = Before(texts[path], tuple(states[path].findings))
+            yield effects.Remember(Path(path), last, keeps_text=False)
     return _result(found, states, compared, search, severities)
 
 
