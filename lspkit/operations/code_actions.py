@@ -13,7 +13,7 @@ from lspkit.errors import PositionError, RequestFailedError
 from lspkit.operations.effect_results import KnownDiagnostics, Reply
 from lspkit.operations.effects import Ask, Effects, ReadText, TakeKnownDiagnostics
 from lspkit.operations.position_translation import to_wire
-from lspkit.operations.reply_parsing import decode_replies, undecodable_error
+from lspkit.operations.reply_parsing import answer_from, decode_replies, undecodable_error
 from lspkit.operations.request import FileRequest, PositionRequest, check_number, operation
 from lspkit.operations.symbol_positions import position_of
 from lspkit.operations.workspace_edit import translate_edit
@@ -79,12 +79,14 @@ def code_actions(request: CodeActionsRequest) -> Effects[Answer[CodeAction]]:
         _action_params((line, column), end, known, request.only),
         may_be_library=False,
     )
-    for reply, actions in (yield from decode_replies(replies, read_actions)):
+    decoded = yield from decode_replies(replies, read_actions)
+    for reply, actions in decoded:
         for raw, wire in actions:
             if not _is_wanted(wire.kind or "", request.only):
                 continue
             found.append((yield from _action(raw, wire, reply, request.path)))
-    return Answer(sorted(found, key=lambda one: (not one.preferred, bool(one.disabled))))
+    found.sort(key=lambda one: (not one.preferred, bool(one.disabled)))
+    return answer_from(decoded, found)
 
 
 def _is_wanted(kind: str, only: tuple[str, ...]) -> bool:

@@ -69,7 +69,7 @@ def decode_replies(
 def decode_whole(
     replies: list[Reply], read: Callable[[bytes], Read[T]]
 ) -> list[tuple[Reply, list[T]]] | None:
-    """The same as long as everything can be decoded; None if something cannot."""
+    """Each answer with its items; None if anything cannot be decoded."""
     found: list[tuple[Reply, list[T]]] = []
     for reply in replies:
         told = read(reply.result)

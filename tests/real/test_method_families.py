@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lspkit.operations.renaming import method_family
 from tests.real.both import TIMEOUT
 from tests.real.test_complete_answers import PYTHON, SCRIPTS, c_project, start, write
 
@@ -91,3 +92,47 @@ def test_virtual_methods_are_renamed(tmp_path: Path) -> None:
         edit = ws.rename("flow.cpp", symbol="Flow.step", new_name="advance", timeout=TIMEOUT)
     assert [one.kind for one in edit.caveats] == ["no project index"]
     assert [len(one.edits) for one in edit.changes if hasattr(one, "edits")] == [3]
+
+
+ARGUMENTS = {
+    "pyproject.toml": "",
+    "user.py": (
+        "from typing import Generic, TypeVar\n\nT = TypeVar('T')\n\n\n"
+        "class User:\n    def save(self) -> int:\n        return 1\n\n\n"
+        "class Base(Generic[T]):\n    pass\n\n\n"
+        "class Users(Base[User]):\n    def save(self) -> str:\n        return ''\n\n\n"
+        "class Many(list[User]):\n    def save(self) -> str:\n        return ''\n"
+    ),
+    "tsconfig.json": "{}",
+    "user.ts": (
+        "export class User {\n  save(): number {\n    return 1;\n  }\n}\n"
+        "class Base<T> {\n  one?: T;\n}\n"
+        "export class Users extends Base<User> {\n  save(): string {\n    return '';\n  }\n}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("start_at", ["User.save", "Users.save"])
+@pytest.mark.parametrize("server", [*PYTHON, *SCRIPTS])
+def test_a_type_argument_is_no_base_class(server: str, start_at: str, tmp_path: Path) -> None:
+    file = "user.py" if server in PYTHON else "user.ts"
+    with start(write(tmp_path, ARGUMENTS), server) as ws:
+        edit = ws.rename(file, symbol=start_at, new_name="store", timeout=TIMEOUT)
+    assert edit.complete, edit
+    assert [len(one.edits) for one in edit.changes if hasattr(one, "edits")] == [1]
+
+
+# Derived classes are only searched for servers that cannot tell implementations.
+@pytest.mark.parametrize(
+    ("server", "limit"),
+    [("pyright", "MOST_FILES"), ("ty", "MOST_BASES"), ("ty", "MOST_CLASSES")],
+)
+def test_a_search_that_ends_at_a_limit_says_so(
+    server: str, limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = FILES | {"low.py": FILES["low.py"].replace("(Middle)", "(Middle, dict[int, int])")}
+    monkeypatch.setattr(method_family, limit, 1)
+    with start(write(tmp_path, files), server) as ws:
+        edit = ws.rename("low.py", symbol="Low.step", new_name="advance", timeout=TIMEOUT)
+    assert [one.kind for one in edit.caveats] == ["overrides not followed"]
+    assert "more than 1" in edit.caveats[0].message

@@ -1,14 +1,13 @@
 """The methods that have to have one name: a method, those that it overrides, and its overrides.
 
 Many servers rename a method of one class alone. The others are found by `implementation`, where the
-server has it, and by the names in the headers of classes: a base class is the definition of such a
-name, and a derived class has a reference to its base there. So this works with every server.
+server has it, and by the names of base classes in the headers of classes (`base_list.py`): a base
+class is the definition of such a name, and a derived class has a reference to its base there. So
+this works with every server.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +22,14 @@ from lspkit.operations.navigation import (
     ImplementationRequest,
     ReferencesRequest,
 )
+from lspkit.operations.renaming.base_list import find_base_names
 from lspkit.operations.request import OPERATIONS, Request
 from lspkit.operations.symbol_names import name_parts
 from lspkit.operations.symbols import DocumentSymbolsRequest
 from lspkit.protocol.text import Text
 from lspkit.types import Location, Position, Range, Symbol
 
-#: Most classes that are looked at, and most names in the header of one.
+#: Most classes that are looked at, and most base classes of one.
 MOST_CLASSES, MOST_BASES = 200, 10
 #: Most files with references to a class that are searched for derived classes.
 MOST_FILES = 100
@@ -39,14 +39,6 @@ HEADER_LINES, LONGEST_HEADER = 20, 2_000
 #: What may have members that are overridden, and such members.
 CLASSES = frozenset({"class", "interface", "struct"})
 MEMBERS = frozenset({"method", "property", "field", "function", "variable", "constant"})
-
-#: Words in headers that are no names of classes.
-_NO_BASE = frozenset(
-    {"extends", "implements", "with", "public", "private", "protected", "virtual", "final"}
-)
-_WORD = re.compile(r"[^\W\d]\w*")
-#: How the body of a class begins.
-_BODY = re.compile(r":\s*(?:#.*)?$|\{", re.MULTILINE)
 
 
 class Class(msgspec.Struct, frozen=True):
@@ -82,6 +74,11 @@ class Family(msgspec.Struct):
     #: The classes of files, by path.
     classes: dict[str, list[Class]] = {}
 
+    def missed(self, problem: str) -> None:
+        """Some may be missing, for this reason; each is kept once."""
+        if problem not in self.problems:
+            self.problems.append(problem)
+
 
 def find_family(path: str, line: int, column: int) -> Effects[Family]:
     """All declarations of the method at a position; no members if it is no method."""
@@ -93,7 +90,7 @@ def find_family(path: str, line: int, column: int) -> Effects[Family]:
     try:
         yield from _search(own, name, family)
     except LspkitError as problem:
-        family.problems.append(problem.message)
+        family.missed(problem.message)
     return family
 
 
@@ -121,7 +118,7 @@ def _search(own: Class, name: str, family: Family) -> Effects[None]:
     todo, seen = [own], {own.key}
     while todo:
         if len(seen) > MOST_CLASSES:
-            family.problems.append(f"there are more than {MOST_CLASSES} classes")
+            family.missed(f"there are more than {MOST_CLASSES} classes")
             return
         one = todo.pop(0)
         member = one.member(name)
@@ -175,7 +172,10 @@ def _ancestors(one: Class, name: str, family: Family) -> Effects[list[Class]]:
     """
     found: list[Class] = []
     todo, seen = [one], {one.key}
-    while todo and len(seen) <= MOST_CLASSES:
+    while todo:
+        if len(seen) > MOST_CLASSES:
+            family.missed(f"there are more than {MOST_CLASSES} classes above {one.symbol.name}")
+            break
         for base in (yield from _bases(todo.pop(), family)):
             if base.key in seen:
                 continue
@@ -185,10 +185,13 @@ def _ancestors(one: Class, name: str, family: Family) -> Effects[list[Class]]:
 
 
 def _bases(one: Class, family: Family) -> Effects[list[Class]]:
-    """The classes that the header of a class names."""
+    """The base classes that the header of a class names."""
     found: list[Class] = []
     text: Text = yield ReadText(one.path, None)
-    for line, column in list(_header_words(text, one.symbol))[:MOST_BASES]:
+    names = _base_names(text, one)
+    if len(names) > MOST_BASES:
+        family.missed(f"{one.symbol.name} has more than {MOST_BASES} base classes")
+    for line, column in names[:MOST_BASES]:
         places = yield from _ask(DefinitionRequest(path=one.path, line=line, column=column))
         for place in places:
             if place.path is None:
@@ -200,7 +203,7 @@ def _bases(one: Class, family: Family) -> Effects[list[Class]]:
 
 
 def _derived(one: Class, family: Family) -> Effects[list[Class]]:
-    """The classes whose headers refer to a class."""
+    """The classes whose headers name a class as their base."""
     request = ReferencesRequest(
         path=one.path,
         line=one.symbol.line,
@@ -212,31 +215,31 @@ def _derived(one: Class, family: Family) -> Effects[list[Class]]:
     for place in places:
         if place.path is not None:
             files.setdefault(str(place.path), []).append(place.range.start)
+    if len(files) > MOST_FILES:
+        family.missed(f"more than {MOST_FILES} files refer to {one.symbol.name}")
     found: list[Class] = []
     for path, starts in list(files.items())[:MOST_FILES]:
         text: Text = yield ReadText(path, None)
         for other in (yield from _classes_in(path, family)):
-            words = {Position(*word) for word in _header_words(text, other.symbol)}
-            if other.key != one.key and words.intersection(starts):
+            names = {Position(*name) for name in _base_names(text, other)}
+            if other.key != one.key and names.intersection(starts):
                 found.append(other)
     return found
 
 
-def _header_words(text: Text, symbol: Symbol) -> Iterator[tuple[int, int]]:
-    """Line and column of each name between the name of a class and its body."""
-    first, at = symbol.selection.end.line, symbol.selection.end.column - 1
-    last = min(text.line_count, symbol.range.end.line, first + HEADER_LINES)
+def _base_names(text: Text, one: Class) -> list[tuple[int, int]]:
+    """Line and column of each name of a base class in the header of a class."""
+    first, at = one.symbol.selection.end.line, one.symbol.selection.end.column - 1
+    last = min(text.line_count, one.symbol.range.end.line, first + HEADER_LINES)
     lines = [text.line(number - 1) for number in range(first, last + 1)]
-    if not lines:
-        return
-    lines[0] = " " * at + lines[0][at:]
-    header = "\n".join(lines)[: at + LONGEST_HEADER]
-    body = _BODY.search(header)
-    header = header[: body.start()] if body else header.split("\n", 1)[0]
-    for number, line in enumerate(header.split("\n")):
-        for word in _WORD.finditer(line):
-            if word[0] not in _NO_BASE:
-                yield first + number, word.start() + 1
+    header = "\n".join(lines)[at : at + LONGEST_HEADER]
+    places: list[tuple[int, int]] = []
+    for start in find_base_names(header, one.path):
+        before = header[:start]
+        row = before.count("\n")
+        column = start - before.rfind("\n") if row else at + start + 1
+        places.append((first + row, column))
+    return places
 
 
 def _classes_in(path: str, family: Family) -> Effects[list[Class]]:

@@ -1,4 +1,4 @@
-"""Lists of references: without declarations, and without the results of a failed server."""
+"""Lists from several servers: without declarations, and without the results of a failed one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.runtime.server_log import define, finding
 from tests.scripted import config_for, workspace
 
 REFERENCES, DECLARATION = "textDocument/references", "textDocument/declaration"
-RENAME = "textDocument/rename"
+RENAME, ACTIONS = "textDocument/rename", "textDocument/codeAction"
 
 
 def at(path: Any, line: int) -> dict[str, Any]:
@@ -87,6 +87,18 @@ def test_a_list_without_the_results_of_a_failed_server_says_so(tmp_path, scripte
         found = ws.references("a.scr", 1, 1)
     assert [one.line for one in found] == [2]
     assert not found.complete
+    assert [(one.kind, one.server) for one in found.caveats] == [("server failed", "second")]
+
+
+@pytest.mark.parametrize("fault", ["error", "crash"])
+def test_code_actions_without_those_of_a_failed_server_say_so(tmp_path, scripted, fault):
+    offer = [{"title": "one"}, {"title": "two", "isPreferred": True}]
+    capabilities = {"codeActionProvider": True}
+    well = scripted(Script(answers={ACTIONS: offer}, capabilities=capabilities))
+    failing = scripted(Script(faults=[Fault(ACTIONS, fault)], capabilities=capabilities))
+    with beside(tmp_path, well, failing) as ws:
+        found = ws.code_actions("a.scr", 1, 1)
+    assert [one.title for one in found] == ["two", "one"]
     assert [(one.kind, one.server) for one in found.caveats] == [("server failed", "second")]
 
 
