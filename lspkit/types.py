@@ -170,8 +170,8 @@ class Hover(Value, frozen=True):
         return cut(several_lines(cut(sections, LONGEST_TEXT)), LONGEST_TEXT)
 
 
-class Symbol(Value, frozen=True, gc=False):
-    """A symbol of a file, with the symbols inside it."""
+class NamedSymbol(Value, frozen=True, gc=False):
+    """What a symbol of a file and an item of a hierarchy have in common."""
 
     name: str
     #: A word such as `class` or `function`; an unknown kind is its number as text.
@@ -183,8 +183,6 @@ class Symbol(Value, frozen=True, gc=False):
     selection: Range
     uri: str
     detail: str = ""
-    container: str = ""
-    children: tuple[Symbol, ...] = ()
 
     def __str__(self) -> str:
         place = f"{display_path(self.path, self.uri)}:{self.selection.start}"
@@ -201,35 +199,21 @@ class Symbol(Value, frozen=True, gc=False):
         return self.selection.start.column
 
 
-class HierarchyItem(Value, frozen=True, gc=False):
+class Symbol(NamedSymbol, frozen=True, gc=False):
+    """A symbol of a file, with the symbols inside it."""
+
+    container: str = ""
+    children: tuple[Symbol, ...] = ()
+
+
+class HierarchyItem(NamedSymbol, frozen=True, gc=False):
     """A symbol for further requests: its callers and callees, its super- and subtypes."""
 
-    name: str
-    kind: str
-    path: Path | None
-    range: Range
-    selection: Range
-    uri: str
-    detail: str = ""
     #: Id of the server, the file of the request, and the item as the server sent it: the server
     #: gets it back unchanged.
     server: str = ""
     via: str = ""
     raw: str = ""
-
-    def __str__(self) -> str:
-        place = f"{display_path(self.path, self.uri)}:{self.selection.start}"
-        return f"{self.kind} {cut(one_line(self.name))} {place}"
-
-    @property
-    def line(self) -> int:
-        """The line of its name, counted from 1."""
-        return self.selection.start.line
-
-    @property
-    def column(self) -> int:
-        """The column of its name, counted from 1."""
-        return self.selection.start.column
 
 
 class CallItem(HierarchyItem, frozen=True):

@@ -34,7 +34,7 @@ LAYERS = (
     ("edit_types",),
     ("answer",),
     ("types", "errors", "version", "msgspec_types", "late_imports", "limits", "workspace_hooks"),
-    ("visible_text",),
+    ("visible_text", "regular_files"),
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 

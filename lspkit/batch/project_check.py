@@ -48,7 +48,7 @@ class Project(msgspec.Struct, frozen=True):
             raise TypeError(f"paths is {self.paths!r}: a list of paths is needed")
 
     def absolute(self) -> Project:
-        """The same for a worker, which may have another current folder."""
+        """The project with absolute paths, for a worker that may have another current folder."""
         config = self.config
         if isinstance(config, str | os.PathLike):
             config = os.path.abspath(config)

@@ -50,7 +50,7 @@ class HasRuns(Protocol):
 
     @property
     def runs(self) -> list[dict[str, Any]]:
-        """As `sarif_runs` makes them."""
+        """The runs that `sarif_runs` makes."""
 
 
 def as_sarif(outcome: CheckOutcome) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def _notification(path: Path, why: str, level: str, outcome: CheckOutcome) -> di
 
 
 def _fingerprint(one: Diagnostic, base: str, sources: SourceText) -> str:
-    """The same for the same finding on the same text, wherever the line is."""
+    """Identifies a finding. It stays as it is if the line moves."""
     name = os.path.relpath(one.path, base) if one.path is not None else one.uri
     line = sources.line(one.path, one.range.start.line).strip()
     message = _LINE_NUMBER.sub(r"\1", one.message)

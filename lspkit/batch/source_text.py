@@ -7,13 +7,13 @@ from pathlib import Path
 from lspkit.edits.text_edits import decode
 from lspkit.errors import LspkitError
 from lspkit.protocol.text import Text
-from lspkit.servers.selection.npm_package import without_waiting
+from lspkit.regular_files import open_regular
 
 
 def read_text(path: Path) -> Text:
     """The text of a file; empty if it cannot be read."""
     try:
-        with open(path, "rb", opener=without_waiting) as stream:
+        with open(path, "rb", opener=open_regular) as stream:
             return Text(decode(stream.read(), str(path))[1])
     except (OSError, LspkitError):
         return Text("")

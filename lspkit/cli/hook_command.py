@@ -83,7 +83,7 @@ def open_hooks(
 def service_hooks(root: str) -> AbstractContextManager[Hooks] | None:
     """The hooks in the service of a workspace; None if there can be no service here."""
     with safe_imports():
-        from lspkit.errors import ServerUnavailableError  # here: see above
+        from lspkit.errors import ServerUnavailableError  # here: most calls edit nothing
         from lspkit.service.client import Client
 
     client = Client(root)
@@ -99,7 +99,7 @@ def service_hooks(root: str) -> AbstractContextManager[Hooks] | None:
 def own_hooks(root: str) -> Iterator[Hooks]:
     """Hooks in this process."""
     with safe_imports():
-        from lspkit.agent.hooks.edit_hooks import EditHooks  # here: see above
+        from lspkit.agent.hooks.edit_hooks import EditHooks  # here: most calls edit nothing
         from lspkit.workspace import Workspace
     with Workspace(root) as ws:
         yield EditHooks(ws)
@@ -108,7 +108,7 @@ def own_hooks(root: str) -> Iterator[Hooks]:
 def root_of(cwd: str, files: tuple[str, ...]) -> str:
     """The project around the folder; else the one in it around the first file; else it."""
     with safe_imports():
-        from lspkit.cli.arguments.project_root import find_project  # here: see above
+        from lspkit.cli.arguments.project_root import find_project  # here: most calls edit nothing
 
     here = os.path.realpath(cwd)
     folders = [here, *(os.path.dirname(os.path.realpath(file)) for file in files)]

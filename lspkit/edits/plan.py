@@ -43,16 +43,16 @@ def plan(
     edit: WorkspaceEdit, folders: OpenFolders, versions: Mapping[str, int]
 ) -> list[PlannedChange]:
     """The changes of each path; an error if the edit is refused."""
-    player = _Player(folders, versions)
+    simulation = _EditSimulation(folders, versions)
     for change in edit.changes:
         if isinstance(change, FileEdit):
-            player.edit(change)
+            simulation.edit(change)
         else:
-            _OPERATIONS[change.kind](player, change)
-    return player.tree.changes()
+            _OPERATIONS[change.kind](simulation, change)
+    return simulation.tree.changes()
 
 
-class _Player:
+class _EditSimulation:
     """Simulates the changes of one edit."""
 
     def __init__(self, folders: OpenFolders, versions: Mapping[str, int]) -> None:
@@ -184,10 +184,10 @@ class _Player:
         return write_error(message, **error_fields(given, self.boundary, path))
 
 
-_OPERATIONS: dict[str, Callable[[_Player, FileOperation], None]] = {
-    "create": _Player.create,
-    "rename": _Player.rename,
-    "delete": _Player.delete,
+_OPERATIONS: dict[str, Callable[[_EditSimulation, FileOperation], None]] = {
+    "create": _EditSimulation.create,
+    "rename": _EditSimulation.rename,
+    "delete": _EditSimulation.delete,
 }
 
 

@@ -64,7 +64,7 @@ class Text:
         self._starts: list[int] | None = None
         # The characters of each line, at least.
         self._lengths: list[int] | None = None
-        #: The same if the text is ASCII, once they are known; else empty.
+        #: The characters of each line if the text is ASCII, once they are known; else empty.
         self.ascii_widths: list[int] = []
         # Widths up to each stride of a long line, by line and encoding.
         self._marks: dict[tuple[int, str], list[int]] = {}

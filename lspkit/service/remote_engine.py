@@ -74,7 +74,7 @@ class RemoteEngine:
         return _value_of(pending, request, limits)
 
     def _steps(self, request: Request[Any], limits: Limits) -> Steps[Any]:
-        """The same as a generator of waits, and a cancel is passed on."""
+        """Carry out a request as a generator of waits; a cancel is passed on."""
         deadline = CallContext(limits.timeout).deadline
         try:
             return (yield from self._attempt(request, limits, deadline))

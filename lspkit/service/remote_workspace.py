@@ -64,7 +64,7 @@ def connect_command(
     environ: Mapping[str, str] = os.environ,
     stacklevel: int = 2,
 ) -> Workspace:
-    """The same for a command, which imports only the operations that it uses."""
+    """`connect` for a command, which imports only the operations that it uses."""
     boundary_of(os.fspath(root))  # raises if it is no folder
     client = Client(
         root,

@@ -40,7 +40,7 @@ class Place(msgspec.Struct, frozen=True):
     """The files of one service."""
 
     folder: str
-    #: The same for all versions of lspkit.
+    #: Stands for the root. All versions of lspkit have the same.
     key: str
     version: str = VERSION
 

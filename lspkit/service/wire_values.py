@@ -42,7 +42,7 @@ class CallParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class _OutgoingCall(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The same before it is encoded."""
+    """The parameters of `lsp/call` before they are encoded."""
 
     method: str
     params: Any
@@ -68,7 +68,7 @@ class CallResult(msgspec.Struct, frozen=True):
 
 
 class _OutgoingResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The same before it is encoded."""
+    """The result of `lsp/call` before it is encoded."""
 
     value: Any
     answered: list[str] = []

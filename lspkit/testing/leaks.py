@@ -165,7 +165,7 @@ def _descendants() -> Iterator[psutil.Process]:
 
 
 def _ours() -> Iterator[psutil.Process]:
-    """The same on Linux, where it is done twice for every test."""
+    """By `/proc`, for Linux: quick, since it is done twice for every test."""
     own = os.getpid()
     with os.scandir("/proc") as entries:
         present = {(int(one.name), one.inode()) for one in entries if one.name.isdecimal()}

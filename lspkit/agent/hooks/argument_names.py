@@ -25,7 +25,7 @@ def _fields(names: str) -> frozenset[str]:
 PATH_FIELDS = _fields(
     "path file_path file filename target_file absolute_path target_path paths files file_paths"
 )
-#: The same, and arguments of a move that hold a path.
+#: Arguments that hold a path, and those of a move that do.
 MOVE_FIELDS = PATH_FIELDS | _fields(
     "source destination source_path destination_path old_path new_path old_file new_file"
 )

@@ -67,7 +67,7 @@ class HookResult(msgspec.Struct, frozen=True):
     reports: dict[Path, Report] = {}
     #: Findings in other files, of any severity.
     others: dict[Path, list[Diagnostic]] = {}
-    #: The same, with those that the edit introduced, fixed and left apart.
+    #: Findings in other files, with those that the edit introduced, fixed and left apart.
     other_files: OtherFiles = OtherFiles()
     #: The appended text; empty if there is none.
     text: str = ""

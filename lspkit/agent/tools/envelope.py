@@ -209,11 +209,11 @@ def servers_of(findings: Mapping[Path, Iterable[Diagnostic]]) -> set[str]:
     return {server for all in findings.values() for one in all for server in one.servers}
 
 
-def failures_of(witness: AnswerLog) -> list[LspkitError]:
+def failures_of(answers: AnswerLog) -> list[LspkitError]:
     """The errors of servers. `UnsupportedError` is not counted as a failure."""
     return [
         one
-        for one in witness.failed
+        for one in answers.failed
         if isinstance(one, LspkitError) and not isinstance(one, UnsupportedError)
     ]
 

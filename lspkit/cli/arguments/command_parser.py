@@ -66,7 +66,7 @@ def _parser_of(parser: argparse.ArgumentParser, command: str | None) -> argparse
 
 
 def _similar_option(word: str, known: Iterable[str]) -> str:
-    """As below. The dashes, which all options have, must not count as similar."""
+    """The hint to the nearest option. Dashes, which all options have, do not count as similar."""
     names = [one.removeprefix("--") for one in known if one.startswith("--")]
     near = _suggestion(word.lstrip("-").partition("=")[0], names) if word.startswith("-") else ""
     return near.replace("mean ", "mean --")

@@ -62,7 +62,7 @@ def _serve_both(arguments: argparse.Namespace) -> int:
     _check_descriptors(*arguments.fd)
     bootstrap = service_bootstrap(arguments.root, from_variable=True)
     with safe_imports():
-        from lspkit.mcp.mcp_process import serve_beside  # here: see above
+        from lspkit.mcp.mcp_process import serve_beside  # here: it takes long
         from lspkit.mcp.wire_streams import Descriptors
         from lspkit.service.service_process import serve_stdio
 

@@ -49,7 +49,7 @@ class CellRecord:
         return list(self._cells.values())
 
     def with_current(self, body: str) -> list[Cell]:
-        """The same, and the cell that is running, which begins with a line for `%%lsp`."""
+        """The cells, and the one that is running, which begins with a line for `%%lsp`."""
         # The history has it already; the counter of the shell may be ahead.
         number = len(self._shell.history_manager.input_hist_raw) - 1
         self._current = Cell(number, f"\n{python_of(body)}")

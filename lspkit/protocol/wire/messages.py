@@ -313,7 +313,7 @@ def request(id: int, method: str, params: Any = None) -> bytes:
 
 
 def raw_request(id: int, method: str, params: RawJson) -> bytes:
-    """The same with parameters that are JSON already, and a method without special characters."""
+    """A request whose parameters are JSON already; the method has no special characters."""
     return b'{"jsonrpc":"2.0","id":%d,"method":"%b","params":%b}' % (id, method.encode(), params)
 
 
@@ -331,7 +331,7 @@ def response(id: RawJson, result: Any) -> bytes:
 
 
 def raw_response(id: RawJson, result: RawJson | msgspec.Raw) -> bytes:
-    """The same with a result that is JSON already."""
+    """The answer to a request of the server, with a result that is JSON already."""
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (id, result)
 
 

@@ -15,10 +15,10 @@ from lspkit.operations.checks.import_lines import import_lines, import_word
 from lspkit.operations.effect_results import Dependents
 from lspkit.operations.effects import FindImporters
 from lspkit.protocol.uris import path_to_uri
+from lspkit.regular_files import open_regular
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.exchange.context import Context
 from lspkit.servers.project.project_files import ENOUGH, walk
-from lspkit.servers.selection.npm_package import without_waiting
 
 #: Bytes of the largest file that is searched.
 LARGEST = 2**20
@@ -89,7 +89,7 @@ def _text(context: Context, path: str) -> str:
     try:
         if os.path.getsize(readable) > LARGEST:
             return ""
-        with open(readable, "rb", opener=without_waiting) as stream:
+        with open(readable, "rb", opener=open_regular) as stream:
             return stream.read().decode("utf-8", "replace")
     except OSError:
         return ""

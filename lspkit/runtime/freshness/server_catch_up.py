@@ -14,12 +14,12 @@ import time
 from lspkit.errors import RequestFailedError, RequestTimeoutError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, METHOD_NOT_FOUND, decode_any
+from lspkit.regular_files import open_regular
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
 from lspkit.runtime.exchange.ask_server import request_deadline, wait_for, wait_for_answer
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
-from lspkit.servers.selection.npm_package import without_waiting
 
 #: Seconds to wait for a word about the configuration. A server that has said nothing by then may
 #: have missed the change, and is restarted.
@@ -93,7 +93,7 @@ def _content_of(path: str) -> bytes | None:
     It may be a link: the server follows links, too.
     """
     try:
-        with open(path, "rb", opener=without_waiting) as stream:
+        with open(path, "rb", opener=open_regular) as stream:
             return stream.read()
     except (OSError, ValueError):
         return None

@@ -130,7 +130,7 @@ class DocumentChannel:
     def ask_known(
         self, file: File, method: str, build: Build, claims: Claims | None
     ) -> PendingRequest:
-        """The same for a file that the server may see, and probably has as it is on disk."""
+        """Queue a request about a file that the server probably has as it is on disk."""
         with self.lock:
             document, session = self.documents.get(file.uri), self.session
             if document is not None and not document.unsure and document.stamp == file.stamp:
@@ -342,7 +342,7 @@ class DocumentChannel:
             return self.renumber(uri)
 
     def renumber(self, uri: str) -> View | None:
-        """The same. The lock is held."""
+        """`touch`, for a caller that holds the lock."""
         document, notes = self.documents.touch(uri)
         if document is None or not notes:
             return None

@@ -63,7 +63,7 @@ class NamedDeadline(float):
 
 
 class RequestDeadline(NamedDeadline):
-    """The same, from the configured timeout of a request."""
+    """A time by the monotonic clock that comes from the configured timeout of a request."""
 
     setting = REQUEST_TIMEOUT
 

@@ -46,7 +46,7 @@ _TSSERVER = {
 #: For vtsls, the same for both languages. Without the syntax server, requests wait for the project
 #: instead of being answered from one file. A request must not download types of packages.
 _VTSLS = {"tsserver": {"useSyntaxServer": "never"}, "disableAutomaticTypeAcquisition": True}
-#: The same for TypeScript 7; the names differ between its versions.
+#: For TypeScript 7: no types are downloaded. The names differ between its versions.
 _NO_FETCHING = {
     "disableAutomaticTypeAcquisition": True,
     "tsserver": {"automaticTypeAcquisition": {"enabled": False}},

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from lspkit.limits import LONGEST_PATH, MOST_NAMES
-from lspkit.servers.selection.npm_package import without_waiting
+from lspkit.regular_files import open_regular
 
 #: How many files are read for one configuration.
 MOST = 200
@@ -107,7 +107,7 @@ def _file(value: str, folder: str, endings: tuple[str, ...]) -> str | None:
 
 def _text(file: str) -> str:
     try:
-        with open(file, encoding="utf-8", errors="replace", opener=without_waiting) as stream:
+        with open(file, encoding="utf-8", errors="replace", opener=open_regular) as stream:
             text = stream.read(LARGEST + 1)
             return text if len(text) <= LARGEST else ""
     except OSError:

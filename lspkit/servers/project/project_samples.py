@@ -10,8 +10,8 @@ import itertools
 import os
 from collections.abc import Callable
 
+from lspkit.regular_files import open_regular
 from lspkit.servers.project.project_files import ENOUGH, walk
-from lspkit.servers.selection.npm_package import without_waiting
 
 #: Candidates for each project.
 CANDIDATES = 6
@@ -63,7 +63,7 @@ def _likely_first(config: str, group: dict[tuple[str, str], str]) -> list[str]:
 
 def _text(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace", opener=without_waiting) as stream:
+        with open(path, encoding="utf-8", errors="replace", opener=open_regular) as stream:
             return stream.read(LONGEST_CONFIG)
     except OSError:
         return ""

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator
 
 from lspkit.limits import LARGEST_IGNORE_FILE, MOST_IGNORE_RULES
 from lspkit.protocol.watching.globs import compile_glob
+from lspkit.regular_files import open_regular
 from lspkit.servers.definition import Definition
-from lspkit.servers.selection.npm_package import without_waiting
 from lspkit.servers.selection.roots import has_marker, upwards
 from lspkit.workspace_boundary import folders_above
 
@@ -144,7 +144,7 @@ def rules_of(file: str) -> list[Rule] | None:
 def _rules(file: str, *_: int) -> list[Rule] | None:
     """The rules, cached by the numbers, which stand for the file's state; None: too many."""
     try:
-        with open(file, encoding="utf-8", errors="replace", opener=without_waiting) as stream:
+        with open(file, encoding="utf-8", errors="replace", opener=open_regular) as stream:
             text = stream.read(LARGEST_IGNORE_FILE + 1)
     except OSError:
         return []

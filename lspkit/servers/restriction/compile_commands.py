@@ -20,7 +20,7 @@ import msgspec
 
 from lspkit.limits import LONGEST_COMMAND, LONGEST_PATH, MOST_COMPILE_STEPS
 from lspkit.msgspec_types import make_decoder
-from lspkit.servers.selection.npm_package import without_waiting
+from lspkit.regular_files import open_regular
 from lspkit.workspace_boundary import is_inside
 
 #: Databases, relative to a server's root. The first that exists counts.
@@ -124,7 +124,7 @@ def header_folders(root: str, workspace: str) -> list[str]:
 def _read(file: str, _: int, __: int) -> CompileFlags:
     """The flags of a file, cached by its time and size: a large one is read once."""
     try:
-        with open(file, "rb", opener=without_waiting) as stream:
+        with open(file, "rb", opener=open_regular) as stream:
             # A path may have any bytes. If it is not UTF-8, its file has no command of its own.
             content = stream.read(LARGEST).decode("utf-8", "replace")
     except OSError:

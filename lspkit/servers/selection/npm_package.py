@@ -6,12 +6,12 @@ launchers of npm, pnpm and Nix do, and those that users write themselves.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
-import stat
 from collections.abc import Iterator
+
+from lspkit.regular_files import open_regular
 
 #: How many bytes of a launcher are read, and of a `package.json`.
 LAUNCHER, DESCRIPTION = 4096, 1024 * 1024
@@ -66,16 +66,7 @@ def _name_of(folder: str) -> str:
 def _read(path: str, most: int) -> bytes:
     """The first bytes of a regular file, else nothing."""
     try:
-        with open(path, "rb", opener=without_waiting) as file:
+        with open(path, "rb", opener=open_regular) as file:
             return file.read(most)
     except OSError:
         return b""
-
-
-def without_waiting(path: str, flags: int) -> int:
-    """An opener for `open` that fails unless it is a regular file: others could block."""
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(errno.EINVAL, "it is not a regular file", path)

@@ -63,7 +63,7 @@ class Course:
 
     language: str
     alone: Template
-    #: The same with a line that depends on `other`, and that other file, where broken means that it
+    #: `alone` with a line that depends on `other`, and that other file, where broken means that it
     #: breaks the first one, and is itself in order.
     pair: Template | None = None
     other: Template | None = None
