@@ -1,4 +1,4 @@
-"""What is read by way of a link inside of the project is as fresh as what is read by its name."""
+"""What is read by way of a link of the project is as fresh as what is read by its name."""
 
 from __future__ import annotations
 
@@ -86,6 +86,70 @@ def test_a_link_that_is_pointed_elsewhere_is_followed(server: str, tmp_path: Pat
     assert found == ["clean", "dirty"] * 2
 
 
+def linked_project(folder: Path, way: str) -> tuple[Path, Path]:
+    """A project with a link out of it, and the file that is written."""
+    project, shared, other = folder / "project", folder / "shared", folder / "other"
+    for one in (project, shared, other):
+        one.mkdir()
+    (shared / "part.py").write_text(RIGHT)
+    (other / "part.py").write_text(RIGHT)
+    if way == "file":
+        (project / "part.py").symlink_to("../shared/part.py")
+    else:
+        (project / "linked").symlink_to("../shared")
+    if way == "link in a link":
+        (shared / "inner").symlink_to("../other")
+    if way == "work tree around":
+        (folder / ".git").mkdir()
+    module = {"file": "part", "link in a link": "linked.inner.part"}.get(way, "linked.part")
+    (project / "user.py").write_text(f"from {module} import f\ny: int = f()\n")
+    written = {
+        "link in a link": other / "part.py",
+        "written by the link": project / "linked" / "part.py",
+    }
+    return project, written.get(way, shared / "part.py")
+
+
+WAYS = ["folder", "file", "written by the link", "work tree around", "link in a link"]
+
+
+@pytest.mark.parametrize("server", ["ty", "pyright", "pyrefly"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_change_behind_a_link_that_leads_outside_is_seen(
+    server: str, way: str, tmp_path: Path
+) -> None:
+    real_servers.require(server)
+    project, written = linked_project(tmp_path, way)
+    found = []
+    with workspace_with(project, {server: real_servers.command(server)}) as ws:
+        for text in (RIGHT, WRONG, RIGHT, WRONG):
+            written.write_text(text)
+            found.append(ws.check("user.py", timeout=60).verdict.value)
+    assert found == ["clean", "dirty"] * 2
+
+
+@pytest.mark.parametrize("server", ["ty", "pyright"])
+def test_a_link_that_comes_later_or_leads_nowhere_at_first_is_followed(
+    server: str, tmp_path: Path
+) -> None:
+    real_servers.require(server)
+    project, written = linked_project(tmp_path, "folder")
+    (project / "linked").unlink()
+    (project / "two.py").symlink_to("../missing/part.py")
+    (tmp_path / "missing").mkdir()
+    (project / "second.py").write_text("from two import f\ny: int = f()\n")
+    found = []
+    with workspace_with(project, {server: real_servers.command(server)}) as ws:
+        for user in ("user.py", "second.py"):
+            found.append(ws.check(user, timeout=60).verdict.value)
+        (project / "linked").symlink_to("../shared")
+        for user, path in (("user.py", written), ("second.py", tmp_path / "missing/part.py")):
+            for text in (RIGHT, WRONG, RIGHT):
+                path.write_text(text)
+                found.append(ws.check(user, timeout=60).verdict.value)
+    assert found == ["dirty", "dirty", *["clean", "dirty", "clean"] * 2]
+
+
 @pytest.mark.parametrize("server", PYTHON)
 def test_a_file_that_is_written_by_a_name_outside_is_read_again(
     server: str, tmp_path: Path
@@ -102,3 +166,45 @@ def test_a_file_that_is_written_by_a_name_outside_is_read_again(
             (tmp_path / "good/part.py").write_text(text)
             found.append(ws.check("user.py", timeout=60).verdict.value)
     assert found == ["clean", "dirty", "clean"]
+
+
+@pytest.mark.parametrize("kind", ["link", "link of its folder", "not UTF-8"])
+@pytest.mark.parametrize("server", ["ty", "pyright", "typescript", "typescript-7"])
+def test_an_open_file_that_is_no_longer_a_text_of_its_own(
+    server: str, kind: str, tmp_path: Path
+) -> None:
+    """The server goes by what is on disk, not by the text that it was shown last."""
+    real_servers.require(server)
+    name = "common.py" if server in PYTHON else "common.ts"
+    texts = {
+        "common.py": ("K: int = 1\n", "K: str = ''\n", "from shared.common import K\nx: int = K\n"),
+        "common.ts": (
+            "export const K: number = 1;\n",
+            "export const K: string = '';\n",
+            'import { K } from "./shared/common";\nexport const x: number = K;\n',
+        ),
+    }
+    right, wrong, use = texts[name]
+    for folder, text in (("shared", right), ("other", wrong)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(text)
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "tsconfig.json").write_text('{"compilerOptions": {"types": []}}')
+    user, path = tmp_path / f"user{Path(name).suffix}", tmp_path / "shared" / name
+    user.write_text(use)
+    with workspace(tmp_path, server, argv=real_servers.command(server)) as ws:
+        assert ws.check(path, timeout=60).verdict.clean  # it stays open
+        assert ws.check(user, timeout=60).verdict.clean
+        if kind == "not UTF-8":
+            path.write_bytes(
+                wrong.encode().rstrip()
+                + b"  # \xe9\n".replace(b"#", b"//" if name.endswith("ts") else b"#")
+            )
+        else:
+            path.unlink()
+        if kind == "link":
+            path.symlink_to(f"../other/{name}")
+        elif kind == "link of its folder":
+            path.parent.rmdir()
+            path.parent.symlink_to("other")
+        assert ws.check(user, timeout=60).verdict.dirty

@@ -255,10 +255,13 @@ class DocumentChannel:
     def forget(self, uri: str) -> None:
         """The file is gone, and so are its findings."""
         with self.lock:
-            self.post(self.documents.close(uri))
-            self.documents.commit()
-            self.clock.wrote(uri, [], matters_to_others=True)
-            self.observations.store.drop(uri)
+            self._close(uri)
+
+    def _close(self, uri: str) -> None:
+        self.post(self.documents.close(uri))
+        self.documents.commit()
+        self.clock.wrote(uri, [], matters_to_others=True)
+        self.observations.store.drop(uri)
 
     def post(self, notes: list[Any]) -> None:
         """Queue notifications. The lock is held."""
@@ -295,18 +298,25 @@ class DocumentChannel:
         """Bring an open document up to date, unless it shows a caller's own text by now.
 
         With `opens`, one that is not open is opened. With `holds_save`, `save_held` has to follow.
+        If the file is no longer a text of its own, the document is closed, and the error is raised.
         """
         self._refuse_foreign(file)
-        shown: DocumentText | None = None
+        shown: DocumentText | PathError | None = None
         while True:
             with self.lock:
                 document = self.documents.get(file.uri)
                 if not (opens if document is None else is_outdated(document, file)):
                     return
+                if isinstance(shown, PathError):
+                    self._close(file.uri)  # the server must not go by the old text
+                    raise shown
                 if shown is not None:
                     self._show(file.uri, shown, holds_save=holds_save and self._saves_once)
                     return
-            shown = self._shown(file, None)
+            try:
+                shown = self._shown(file, None)
+            except PathError as problem:
+                shown = problem
 
     def _show(self, uri: str, shown: DocumentText, *, holds_save: bool) -> None:
         """Tell the server of a text. The lock is held."""
