@@ -6,6 +6,7 @@ differ from those that were known before, not at every report of a server.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Iterable
@@ -13,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from lspkit.errors import LspkitError, PathError
+from lspkit.mcp.client_roots import ClientRoots
 from lspkit.types import Diagnostic
 from lspkit.workspace import Workspace
 
@@ -47,9 +49,22 @@ def uri_of(path: str, root: str) -> str:
     return SCHEME + quote(inside, errors="surrogateescape")
 
 
-def known_files(ws: Workspace) -> list[str]:
-    """The files with known findings, in order."""
-    return sorted(str(path) for path, found in ws.diagnostics().items() if found)[:MOST_LISTED]
+def known_uris(ws: Workspace, roots: ClientRoots) -> list[str]:
+    """The URIs of the files with known findings that a client can read, in order."""
+    root = str(ws.root)
+    files = sorted(str(path) for path, found in ws.diagnostics().items() if found)
+    uris = (uri_of(one, root) for one in files)
+    return list(
+        itertools.islice((one for one in uris if _is_allowed(one, root, roots)), MOST_LISTED)
+    )
+
+
+def _is_allowed(uri: str, root: str, roots: ClientRoots) -> bool:
+    try:
+        roots.check_path(path_of(uri), root)
+    except PathError:
+        return False
+    return True
 
 
 class Subscriptions:

@@ -175,6 +175,9 @@ def _opened(open_workspace: Callable[[], Workspace]) -> Opened:
         return None, str(problem)
     except OSError as problem:
         return None, one_line(str(problem))
+    except Exception as problem:
+        log.exception("the workspace could not be opened")
+        return None, f"lspkit itself failed ({type(problem).__name__}); see its log"
 
 
 @contextlib.contextmanager

@@ -19,9 +19,8 @@ from lspkit.mcp.diagnostics_resource import (
     MIME_TYPE,
     TEMPLATE,
     Subscriptions,
-    known_files,
+    known_uris,
     path_of,
-    uri_of,
 )
 from lspkit.mcp.roots_request import RootsRequest
 from lspkit.runtime.concurrency.call import CancelToken
@@ -40,7 +39,7 @@ class ResourceHandlers:
         self._subscriptions = Subscriptions(ws)
         #: Files whose findings may have changed, and the task that tells subscribers of them.
         self._reported: set[str] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._announcing: asyncio.Task[None] | None = None
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
         #: A client of the protocol before 2026, and the URIs that it has subscribed to.
@@ -54,10 +53,8 @@ class ResourceHandlers:
         paths = self._subscriptions.paths() if event.kind == "dropped" else [event.path]
         wanted = {one for one in paths if self._subscriptions.has(one)}
         self._reported |= wanted
-        if self._reported and not self._tasks:
-            task = asyncio.get_running_loop().create_task(self._announce())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        if self._reported and (self._announcing is None or self._announcing.done()):
+            self._announcing = asyncio.get_running_loop().create_task(self._announce())
 
     async def _announce(self) -> None:
         """Tell subscribers of the files whose findings have changed."""
@@ -71,11 +68,12 @@ class ResourceHandlers:
 
     # Requests
 
-    async def list_resources(self, _: Context, __: object) -> types.ListResourcesResult:
-        """The files with known findings."""
-        files = await self._calls.or_error(lambda: known_files(self._ws))
-        listed = [_resource(one, str(self._ws.root)) for one in files]
-        return types.ListResourcesResult(resources=listed)
+    async def list_resources(self, ctx: Context, _: object) -> types.ListResourcesResult:
+        """The files with known findings that the client may use."""
+        await self._roots.wait(ctx)
+        roots = self._calls.roots
+        uris = await self._calls.or_error(lambda: known_uris(self._ws, roots))
+        return types.ListResourcesResult(resources=[_resource(one) for one in uris])
 
     async def list_templates(self, _: Context, __: object) -> types.ListResourceTemplatesResult:
         """The form of the URIs."""
@@ -165,9 +163,8 @@ class ResourceHandlers:
                 self._subscriptions.remove(uri)
 
 
-def _resource(path: str, root: str) -> types.Resource:
-    uri = uri_of(path, root)
-    return types.Resource(name=os.path.basename(path), uri=uri, mime_type=MIME_TYPE)
+def _resource(uri: str) -> types.Resource:
+    return types.Resource(name=os.path.basename(path_of(uri)), uri=uri, mime_type=MIME_TYPE)
 
 
 def _updated(uri: str) -> types.ResourceUpdatedNotification:

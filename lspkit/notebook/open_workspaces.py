@@ -8,6 +8,7 @@ lines of other files.
 from __future__ import annotations
 
 import collections
+import contextlib
 import logging
 import os
 import weakref
@@ -23,8 +24,9 @@ _log = logging.getLogger("lspkit.notebook")
 #: The last folders whose files may be shown.
 MOST = 20
 
-#: Appended to by any thread; the last one is the newest.
-_workspaces: collections.deque[weakref.ref[Any]] = collections.deque(maxlen=MOST)
+#: Appended to by any thread; the last one is the newest. Without a limit: one that is open must not
+#: be forgotten because others were opened.
+_workspaces: list[weakref.ref[Any]] = []
 _boundaries: collections.deque[Any] = collections.deque(maxlen=MOST)
 #: Functions that know source lines of files that do not exist, such as cells.
 line_readers: list[Callable[[Path, int], str]] = []
@@ -35,6 +37,10 @@ def opened(ws: Any) -> None:
     with safe_imports():
         from lspkit.notebook.start_display import show_starts
 
+    for ref in tuple(_workspaces):
+        if ref() is None:
+            with contextlib.suppress(ValueError):  # another thread has removed it
+                _workspaces.remove(ref)
     _workspaces.append(weakref.ref(ws))
     try:
         boundary = ws.config.boundary(str(ws.root))

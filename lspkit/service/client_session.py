@@ -88,13 +88,22 @@ class _EventSender:
     def put(self, event: WorkspaceEvent) -> None:
         """Send an event. Never blocks."""
         with self._lock:
-            missing = [WorkspaceEvent("dropped", count=self._dropped)] if self._dropped else []
-            for one in (*missing, event):
-                body = messages.notification("lsp/event", one)
-                if not self._peer.send(body, optional=True):
-                    self._dropped += 1
-                    return
-                self._dropped = 0
+            if not (self._tell_dropped() and self._send(event)):
+                self._dropped += 1
+
+    def tell_dropped(self) -> None:
+        """Tell of dropped events, if there are any: all others have been written."""
+        with self._lock:
+            self._tell_dropped()
+
+    def _tell_dropped(self) -> bool:
+        """Whether the client knows of all dropped events now. Called with the lock."""
+        if self._dropped and self._send(WorkspaceEvent("dropped", count=self._dropped)):
+            self._dropped = 0
+        return not self._dropped
+
+    def _send(self, event: WorkspaceEvent) -> bool:
+        return self._peer.send(messages.notification("lsp/event", event), optional=True)
 
     def close(self) -> None:
         """The service ends, and with it the connection."""
@@ -302,6 +311,7 @@ class ClientSession:
             first = self._unsubscribe is None
             if first:
                 self._unsubscribe = self._shared.engine.watch(sender)
+                self._peer.on_drained = sender.tell_dropped
         call.answer({"epoch": self._shared.engine.epoch})
 
     def unsubscribe(self, call: IncomingCall) -> None:
@@ -312,6 +322,7 @@ class ClientSession:
     def _stop_events(self) -> None:
         with self._lock:
             unsubscribe, self._unsubscribe = self._unsubscribe, None
+            self._peer.on_drained = lambda: None
         if unsubscribe is not None:
             unsubscribe()
 

@@ -109,6 +109,8 @@ class Peer:
         self._ended = False
         #: Why the connection has ended.
         self.reason = ""
+        #: Called by the writer, without the lock, when it has written all that was queued.
+        self.on_drained: Callable[[], object] = lambda: None
 
     def start(self) -> None:
         """Start to read."""
@@ -178,6 +180,9 @@ class Peer:
                 return
             with self._lock:
                 self._queued -= len(data)
+                drained = not self._queue
+            if drained:
+                self.on_drained()
 
     # Reading
 

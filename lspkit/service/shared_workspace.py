@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -55,19 +54,27 @@ class SharedWorkspace:
         self.retire = on_retire
         #: The number of clients.
         self.client_count: Callable[[], int] = lambda: 0
-        #: Guards `_threads`.
+        #: Guards the fields below, which are made on first use.
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
+        self._toolbox: Toolbox | None = None
+        self._hooks: EditHooks | None = None
 
-    @functools.cached_property
+    @property
     def toolbox(self) -> Toolbox:
-        """The tools for a model."""
-        return Toolbox(self.ws)
+        """The tools for a model. They remember items that a model can refer to."""
+        with self._lock:
+            if self._toolbox is None:
+                self._toolbox = Toolbox(self.ws)
+            return self._toolbox
 
-    @functools.cached_property
+    @property
     def hooks(self) -> EditHooks:
         """The hooks after an agent's tools. They remember what was known before an edit."""
-        return EditHooks(self.ws)
+        with self._lock:
+            if self._hooks is None:
+                self._hooks = EditHooks(self.ws)
+            return self._hooks
 
     def in_thread(self, job: Callable[[], object]) -> None:
         """Run a job that may wait."""

@@ -40,6 +40,11 @@ class RawWire:
             message["id"] = number
         self.write(json.dumps(message).encode() + b"\n")
 
+    def answer(self, number: int, result: Any) -> None:
+        """Answer a request of the server."""
+        message = {"jsonrpc": "2.0", "id": number, "result": result}
+        self.write(json.dumps(message).encode() + b"\n")
+
     def write(self, data: bytes) -> None:
         """Write bytes."""
         while data:
@@ -66,10 +71,10 @@ class RawWire:
         assert "result" in answer, answer
         return answer["result"]
 
-    def begin(self) -> Any:
+    def begin(self, **capabilities: Any) -> Any:
         """The handshake; what the server says of itself."""
         client = {"name": "a test", "version": "1"}
-        params = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": client}
+        params = {"protocolVersion": VERSION, "capabilities": capabilities, "clientInfo": client}
         found = self.result("initialize", params)
         self.send("notifications/initialized")
         return found

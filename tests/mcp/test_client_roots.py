@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ import pytest
 
 from lspkit.errors import PathError
 from lspkit.mcp.client_roots import ClientRoots
+from lspkit.mcp.mcp_process import McpChannel
+from lspkit.mcp.wire_streams import Descriptors
 from lspkit.testing import Fault, Log, Script
 from tests import scripted as scripted_server
 from tests.mcp.mcp_client import TIMING, served
+from tests.mcp.raw_mcp import RawWire
 from tests.scripted import SOURCE
 
 workspace = functools.partial(scripted_server.workspace, timing=TIMING)
@@ -121,6 +125,41 @@ def test_an_item_of_a_file_outside_the_roots_does_not_reach_the_server(
         assert Log.of(argv).messages("callHierarchy/incomingCalls") == []
         for given in (item(inside), raw(inside, "inner/b.scr")):
             assert not ask(given)
+
+
+def test_only_resources_in_the_roots_are_listed(
+    tmp_path: Path, inner: Path, scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lspkit.mcp.diagnostics_resource.MOST_LISTED", 1)
+    (inner / "b.scr").write_text("ERROR\n", encoding="utf-8")
+    argv = scripted(Script())
+    with workspace(tmp_path, argv, text="ERROR\n") as ws, served(ws, roots=[inner.as_uri()]) as one:
+        assert all(
+            report.verdict.dirty for report in ws.check_all(["a.scr", "inner/b.scr"]).values()
+        )
+        (listed,) = one.ask("list_resources").resources
+        assert (listed.name, listed.uri) == ("b.scr", "diagnostics://inner/b.scr")
+        assert "ERROR" in one.read(listed.uri)
+
+
+def test_a_list_of_resources_waits_for_the_roots(tmp_path: Path, inner: Path, scripted) -> None:
+    there, here = os.pipe(), os.pipe()
+    with workspace(tmp_path, scripted(Script()), text="ERROR\n") as ws:
+        assert ws.check("a.scr").verdict.dirty
+        channel = McpChannel(Descriptors(there[0], here[1]), ws)
+        channel.start()
+        wire = RawWire(here[0], there[1])
+        wire.begin(roots={})
+        wire.send("resources/list", number=900)
+        while (message := wire.receive()).get("method") != "roots/list":
+            assert message.get("id") != 900
+        wire.answer(message["id"], {"roots": [{"uri": inner.as_uri()}]})
+        while (message := wire.receive()).get("id") != 900:
+            pass
+        assert message["result"]["resources"] == []
+        os.close(there[1])
+        channel.close()
+        os.close(here[0])
 
 
 def test_a_link_outside_the_roots_is_outside_wherever_it_leads(tmp_path: Path, inner: Path) -> None:

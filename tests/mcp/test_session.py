@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import functools
 import os
@@ -15,9 +16,14 @@ from mcp.shared.exceptions import MCPError
 import lspkit
 from lspkit import operations as ops
 from lspkit.agent import tool_schemas
+from lspkit.mcp.call_runner import CallRunner
+from lspkit.mcp.client_log import ClientLog
 from lspkit.mcp.mcp_process import McpChannel
+from lspkit.mcp.resource_handlers import ResourceHandlers
+from lspkit.mcp.roots_request import RootsRequest
 from lspkit.mcp.wire_streams import Descriptors
 from lspkit.runtime.process.child import readable
+from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.testing import Fault, Log, Script
 from lspkit.testing.script import progress
 from tests import scripted as scripted_server
@@ -227,6 +233,45 @@ def test_a_listener_is_told_of_changes_on_disk(tmp_path: Path, scripted) -> None
         client.text("lsp_diagnostics", filePath="a.scr")
         (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
         assert next_event().uri == uri
+
+
+def test_a_report_just_after_the_last_one_was_announced_is_announced_too(
+    tmp_path: Path, scripted
+) -> None:
+    path, uri = str(tmp_path / "a.scr"), "diagnostics://a.scr"
+    report = WorkspaceEvent("diagnostics", path=path)
+
+    async def announce_two(ws: lspkit.Workspace) -> list[str]:
+        calls = CallRunner(
+            ws, "", allow_apply=False, refresh=lambda: None, on_report=lambda _: None
+        )
+        handlers = ResourceHandlers(ws, calls, RootsRequest(calls, ClientLog()))
+        handlers._subscriptions.add(uri, path)
+        handlers._subscriptions.note(path)
+        told: asyncio.Queue[str] = asyncio.Queue()
+        handlers._bus.subscribe(lambda event: told.put_nowait(event.uri))
+        loop, this = asyncio.get_running_loop(), asyncio.current_task()
+
+        def report_when_announced() -> None:
+            """Before anything that waits for the end of that task is told of it."""
+            if asyncio.all_tasks() == {this}:
+                ws.write("a.scr", SOURCE)
+                handlers.on_report(report)
+            else:
+                loop.call_soon(report_when_announced)
+
+        try:
+            ws.write("a.scr", "ERROR\n")
+            handlers.on_report(report)
+            loop.call_soon(report_when_announced)
+            async with asyncio.timeout(PATIENCE):
+                return [await told.get(), await told.get()]
+        finally:
+            calls.close()
+
+    with workspace(tmp_path, scripted(Script())) as ws:
+        ws.check("a.scr")
+        assert asyncio.run(announce_two(ws)) == [uri, uri]
 
 
 def test_subscriptions_are_bounded(shared: McpClient, monkeypatch: pytest.MonkeyPatch) -> None:

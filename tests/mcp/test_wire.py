@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -17,6 +18,8 @@ from lspkit.mcp.diagnostics_resource import path_of, uri_of
 from lspkit.mcp.mcp_process import serve_alone
 from lspkit.mcp.wire_streams import Descriptors, split_lines
 from lspkit.workspace_boundary import boundary_of
+from tests.mcp.raw_mcp import RawWire
+from tests.service.site import PATIENCE
 
 
 def lines(chunks: Iterable[bytes]) -> list[bytes | str]:
@@ -86,3 +89,33 @@ def test_a_signal_ends_it_also_while_the_workspace_is_opened() -> None:
     assert not go_on.is_set()
     go_on.set()
     sender.join()
+
+
+def test_a_failure_of_lspkit_while_the_workspace_is_opened_is_told_and_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    there, here = os.pipe(), os.pipe()
+    told: list[str] = []
+    over = threading.Event()
+
+    def open_workspace() -> lspkit.Workspace:
+        raise RuntimeError("can't start new thread")
+
+    def use() -> None:
+        with contextlib.suppress(AssertionError):  # no message came
+            told.append(RawWire(here[0], there[1]).begin()["instructions"])
+        os.close(there[1])
+        if not over.wait(PATIENCE):
+            told.append("it has not ended")
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    client = threading.Thread(target=use)
+    client.start()
+    serve_alone(Descriptors(there[0], here[1]), open_workspace, allow_apply=False)
+    over.set()
+    client.join()
+    os.close(here[0])
+    assert told == [
+        "lspkit has no tools here: lspkit itself failed (RuntimeError); see its log",
+    ]
+    assert "RuntimeError: can't start new thread" in caplog.text

@@ -256,3 +256,20 @@ def test_a_slow_start_is_shown_in_one_display(folder, home, scripted):
         assert len(shown.displays) == 1
         assert "scripted: starting, 1 s" in shown.displays[0]
         assert "scripted: ready after" in (shown.updates or [one.next_update()])[-1]
+
+
+def test_the_workspace_of_the_magic_is_used_and_closed_however_many_others_there_were(folder, home):
+    with kernel(folder, home) as one:
+        opened = one.run(
+            "import lspkit\n"
+            "from lspkit.notebook.open_workspaces import MOST, last_open\n"
+            "%load_ext lspkit\n"
+            "%lsp status\n"
+            "first = last_open()\n"
+            "others = [lspkit.Workspace('.') for _ in range(MOST)]\n"
+            "for other in others: other.close()\n"
+            "%lsp status\n"
+            "print(last_open() is first, first.closed)\n"
+        )
+        assert (opened.error, opened.printed) == ("", "True False\n")
+        assert one.run("%unload_ext lspkit\nprint(first.closed)").printed == "True\n"

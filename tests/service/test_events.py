@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import lspkit
+from lspkit.protocol.wire.framing import FrameReader, frame
 from lspkit.servers.status import ServerState
 from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.service.client_session import ClientSession
+from lspkit.service.peer import EVENT_QUEUE, Peer
+from lspkit.service.runtime_folder import bootstrap_of
+from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.testing import Fault, Script, progress
 from tests.scripted import config_for
 from tests.service.site import PATIENCE, Site
@@ -77,3 +86,51 @@ def test_a_closed_stream_takes_nothing(site: Site) -> None:
             pass
         ws.check("a.scr", timeout=PATIENCE)
         assert events.get(0) is None
+
+
+class SlowReader:
+    """A client that reads only when it is told to, of a service in this process."""
+
+    def __init__(self, shared: SharedWorkspace) -> None:
+        near, self._socket = socket.socketpair()
+        self._socket.settimeout(PATIENCE)
+        self._reader = FrameReader()
+        self._peer = Peer(near, lambda _, one: session.take(one), lambda _: session.end(), "test")
+        session = ClientSession(shared, self._peer)
+        self._peer.start()
+
+    def ask(self, method: str) -> None:
+        """Send a request, and read all messages up to its answer."""
+        self._socket.sendall(
+            frame(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method}).encode())
+        )
+        while not any("id" in one for one in self.read()):
+            pass
+
+    def read(self) -> list[dict[str, Any]]:
+        """The next messages."""
+        while not (found := self._reader.feed(self._socket.recv(1 << 16))):
+            pass
+        return [json.loads(one) for one in found]
+
+    def close(self) -> None:
+        self._socket.close()
+        self._peer.close()
+
+
+def test_a_client_that_reads_late_is_told_what_it_has_missed_without_a_further_event(
+    tmp_path: Path,
+) -> None:
+    shared = SharedWorkspace(bootstrap_of(tmp_path, None, None), lambda _: None, lambda: None)
+    client = SlowReader(shared)
+    client.ask("lsp/subscribe")
+    sent = 100
+    event = WorkspaceEvent("progress", "scripted", title="x" * (4 * EVENT_QUEUE // sent))
+    for _ in range(sent):
+        shared.engine._on_event(event)
+    seen: list[dict[str, Any]] = []
+    while not seen or seen[-1]["kind"] != "dropped":
+        seen += [one["params"] for one in client.read()]
+    assert 0 < seen[-1]["count"] == sent - len(seen) + 1
+    client.close()
+    shared.close()

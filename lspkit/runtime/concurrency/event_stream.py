@@ -18,7 +18,8 @@ LONGEST = 1000
 class EventStream(Generic[T]):
     """An iterator over events, which ends when it is closed. Thread-safe.
 
-    `missing` makes the event that stands for dropped ones.
+    `missing` makes the event that stands for dropped ones. It comes before the next event, and at
+    the latest when all others have been taken.
     """
 
     def __init__(self, missing: Callable[[int], T], longest: int = LONGEST) -> None:
@@ -49,18 +50,21 @@ class EventStream(Generic[T]):
         """The next event; None after the timeout, and after the end."""
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._changed:
-            while not self._events and not self._closed:
+            while not self._events and not self._dropped and not self._closed:
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left <= 0:
                     return None
                 self._changed.wait(left)
-            return self._events.popleft() if self._events else None
+            if self._events:
+                return self._events.popleft()
+            dropped, self._dropped = self._dropped, 0
+            return self._missing(dropped) if dropped else None
 
     @property
     def ended(self) -> bool:
         """Whether there are no more events, now and later."""
         with self._changed:
-            return self._closed and not self._events
+            return self._closed and not self._events and not self._dropped
 
     def __iter__(self) -> Iterator[T]:
         while (event := self.get()) is not None:

@@ -250,6 +250,7 @@ def service(place: Path) -> None:
         second.check("a.scr", timeout=PATIENCE)
         assert events.get(PATIENCE)
         clients[1].operation({"operation": "documentSymbol", "filePath": "a.scr"})
+        clients[1].tool_result("read", {"path": "a.scr"}, "")
         first.submit(first.definition, "a.scr", 2, 4).result(PATIENCE)
         with second.overlay({"a.scr": "ERROR\n"}):
             second.check("a.scr", timeout=PATIENCE)

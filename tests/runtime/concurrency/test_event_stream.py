@@ -22,9 +22,27 @@ def test_what_a_slow_consumer_misses_is_counted():
     events = stream(longest=2)
     for one in "abcd":
         events.put(one)
-    assert [events.get(0), events.get(0), events.get(0)] == ["a", "b", None]
+    assert events.get(0) == "a"
     events.put("e")
-    assert [events.get(0), events.get(0)] == ["2 dropped", "e"]
+    assert [events.get(0) for _ in range(4)] == ["b", "2 dropped", "e", None]
+
+
+def test_what_was_missed_is_told_when_nothing_else_is_left_and_no_event_follows():
+    events = stream(longest=2)
+    for one in "abcd":
+        events.put(one)
+    assert [events.get(0) for _ in range(4)] == ["a", "b", "2 dropped", None]
+
+
+def test_what_was_missed_is_told_also_after_the_end():
+    events = stream(longest=1)
+    for one in "abc":
+        events.put(one)
+    events.close()
+    assert events.get() == "a"
+    assert not events.ended
+    assert list(events) == ["2 dropped"]
+    assert events.ended
 
 
 def test_a_consumer_that_waits_gets_the_next_event():
