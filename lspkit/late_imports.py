@@ -33,9 +33,18 @@ def safe_imports() -> Iterator[None]:
         sys.meta_path.insert(0, _FINDER)
     before = _inside.set(_inside.get() or {})
     try:
+        load_datetime()
         yield
     finally:
         _inside.reset(before)
+
+
+def load_datetime() -> None:
+    """Load `datetime` before msgspec does.
+
+    msgspec (0.22) ignores an interrupt while it loads it, and crashes when it is used.
+    """
+    import_module("datetime")
 
 
 def late_names(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:

@@ -20,7 +20,7 @@ from lspkit.cli.failure import report_failure
 from lspkit.cli.output import escape_unprintable, flush_output
 from lspkit.cli.shared_arguments import ROOT
 from lspkit.errors import PathError
-from lspkit.late_imports import import_without_collection
+from lspkit.late_imports import import_without_collection, load_datetime
 from lspkit.version import VERSION
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = argparse.Namespace(debug=False, command=None, began=began, load=load)
     try:
         try:
+            load_datetime()
             return _run(build_parser(*given[:1]), given, arguments)
         finally:
             flush_output()

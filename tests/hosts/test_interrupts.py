@@ -45,3 +45,37 @@ def test_interrupts_during_close_leave_nothing(tmp_path, scripted, interrupts):
     result = json.loads(done.stdout)
     assert result["left"] == []
     assert result["interrupted"] > 3, "too few interrupts came in the middle to say anything"
+
+
+INTERRUPTED_IMPORT = """
+import sys
+
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == "datetime":
+            sys.meta_path.remove(self)
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupts())
+try:
+    FIRST
+except KeyboardInterrupt:
+    print("interrupted")
+SECOND
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("import lspkit; lspkit.Config()", "print(lspkit.Config().timing.start_timeout)"),
+        ("from lspkit.cli import main; main()", "import msgspec; msgspec.to_builtins(())"),
+    ],
+)
+def test_an_interrupt_while_modules_are_loaded_is_not_lost(first: str, second: str) -> None:
+    """msgspec would ignore it, and the process would crash at the first use."""
+    program = INTERRUPTED_IMPORT.replace("FIRST", first).replace("SECOND", second)
+    command = [sys.executable, "-c", program, "config", "show"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+    assert done.returncode >= 0, done.returncode  # no signal
+    assert "interrupted" in done.stdout or done.returncode == 0, done.stderr
