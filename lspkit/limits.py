@@ -67,6 +67,8 @@ MOST_GLOB_WORK = 100_000_000
 #: branch, and in all branches beside the workspace and beside its parents.
 MOST_FOLDERS_OF_BRANCH = 2_000
 MOST_FOLDERS_BESIDE = 5_000
+#: Folders outside the workspace that are watched because links of the project lead to them.
+MOST_LINKED_FOLDERS = 200
 #: Sections in one `workspace/configuration` request, and characters of a section's name.
 MOST_SECTIONS = 200
 LONGEST_SECTION = 1_000

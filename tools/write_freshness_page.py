@@ -109,13 +109,17 @@ beside such a text.
 A verdict goes by the configuration that is on disk when it is asked for. Most servers are told of
 the change before the question and answer by it. The others are not believed until they do:
 `pyright` and `basedpyright` write a line when they have read their files again, and are waited for.
-`clangd`, `pyrefly`, `zuban` and `svelte` are started anew, as is every server that reads something
-only once: what the configuration of `eslint`, `ruff`, `biome`, `oxlint` or TypeScript 7 imports or
-extends, and the files that `oxlint` ignores by. The check takes as long as that start then. While
-such files change again and again, as packages do when they are installed, the start waits until
-they have been still for a moment, for ten seconds at most. A file that calls for another server, as
-a new `eslint.config.js` does, or makes a folder a project of its own, counts from the next question
-on.
+`clangd`, `pyrefly`, `ty`, `zuban` and `svelte` are started anew, as is every server that reads
+something only once: what the configuration of `eslint`, `ruff`, `biome`, `oxlint` or TypeScript 7
+imports or extends, and the files that `oxlint` ignores by. The check takes as long as that start
+then. While such files change again and again, as packages do when they are installed, the start
+waits until they have been still for a moment, for ten seconds at most. A file that calls for
+another server, as a new `eslint.config.js` does, or makes a folder a project of its own, counts
+from the next question on.
+
+The type checkers of Python are started anew when a virtual environment in the workspace is created,
+removed or replaced: `.venv` or `venv` in their root or above it, or one that `VIRTUAL_ENV`,
+`CONDA_PREFIX` or the setting `python.pythonPath` names.
 
 So it is with the set of modules. When a stub or a package comes to stand before a module, or a
 folder or `.pth` file says that there are modules elsewhere, a server that would keep to what it has
@@ -126,6 +130,19 @@ from an archive may: it would not read it. A plain edit never calls for a new pr
 
 Not known are files above the workspace, the user's own configuration, and what a configuration
 reads in ways that its text does not show.
+
+## Files outside of the workspace
+
+Where a link of the project leads out of it, what it leads to is watched as well, and so is the git
+work tree around the workspace for `clangd` and `typescript-7`, which ask for such files too late or
+not at all. There are limits, because a link may lead anywhere: 2,000 folders beside the workspace,
+5,000 in all, and 200 links. A link to a folder that holds the workspace or your home is not
+followed, unless that folder is part of the work tree. `status()` warns of what is left out, and a
+change there goes unseen: it would be no use to call every verdict of a project unknown because of a
+link to a folder with data. Without a warning, a link into a folder of tools or packages, such as
+`node_modules` or `.cache`, where Bazel keeps its output, is not followed either. Nor is it noticed
+that a link outside, by way of which a link of the project leads elsewhere, is pointed to another
+place. A header outside of the work tree is watched if the compile commands name its folder.
 
 ## How to read the table
 

@@ -143,8 +143,9 @@ class DocumentSync(msgspec.Struct, frozen=True, kw_only=True):
 
     #: If it does not see an unsaved text, the verdicts about other files are unknown.
     unsaved: Unsaved = "untried"
-    #: Whether it also sees the unsaved text of a file that does not exist on disk.
-    unsaved_files: bool = False
+    #: Whether it also sees the unsaved text of a file that does not exist on disk; `in folders`:
+    #: only if its folder exists.
+    unsaved_files: bool | Literal["in folders"] = False
     #: A request about an open document after which other documents see its changes at once, for a
     #: server that otherwise needs a while.
     takes_in_by: str = ""
@@ -161,6 +162,8 @@ class ConfigFiles(msgspec.Struct, frozen=True, kw_only=True):
 
     #: Names or globs, at any depth below the root. With `/` before it: directly in the root.
     files: tuple[str, ...] = ()
+    #: Whether `files` in the folders above the root count as well.
+    above: bool = False
     #: Names of files in the root. The files that they import or extend count as well.
     imports: tuple[str, ...] = ()
     #: Whether they may import packages: then installed packages below the root count as well.
@@ -199,6 +202,9 @@ class DiskReactions(msgspec.Struct, frozen=True, kw_only=True):
     reads: tuple[str, ...] = ("*",)
     #: Globs of files that it is notified of although it has not registered for them.
     told_of: tuple[str, ...] = ()
+    #: Whether it reads files of the work tree around the workspace, and registers for them too late
+    #: or not at all. Then the work tree is watched from the start.
+    reads_work_tree: bool = False
     #: `FileChangeType`: the types that are sent in its place, in this order.
     told_as: dict[int, tuple[int, ...]] = {}
     #: Whether it sorts the changes of one notification by type, and takes a file that was deleted
@@ -269,8 +275,11 @@ class Forwards(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server is told of documents that does not take the usual messages."""
+    """What a server is told of documents that does not take or judge them as usual."""
 
+    #: A pattern of relative imports. The server does not resolve them in a document whose file does
+    #: not exist on disk: the verdict about such a text is unknown.
+    relative_imports: str = ""
     #: Additional params of every `didChange`.
     change_with: dict[str, Any] = {}
     #: Additional params of a `didChange` that leaves the text as it is and makes the server check
@@ -284,6 +293,8 @@ class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
     whole_texts: bool = False
     #: Whether `didSave` is sent, if the server asks for it.
     saves: bool = True
+    #: Whether it ends when it is told of a path that is not UTF-8. It is not told of such files.
+    utf8_paths: bool = False
 
 
 class Exceptions(msgspec.Struct, frozen=True, kw_only=True):

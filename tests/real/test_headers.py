@@ -97,6 +97,24 @@ def test_a_header_in_a_folder_outside_of_the_workspace_is_read_again(tmp_path: P
         assert ws.check(user, timeout=60).verdict.dirty
 
 
+@pytest.mark.parametrize("name", ["far.h", "far.inc"])
+def test_a_header_in_the_work_tree_around_the_workspace_is_read_again(
+    name: str, tmp_path: Path
+) -> None:
+    real_servers.require("clangd")
+    for folder in (".git", "inner", "beside"):
+        (tmp_path / folder).mkdir()
+    header = tmp_path / "beside" / name
+    source = f'#include "../beside/{name}"\nint main(void) {{ return f(1); }}\n'
+    (tmp_path / "inner/main.c").write_text(source, encoding="utf-8")
+    found = []
+    with workspace_with(tmp_path / "inner", {"clangd": real_servers.command("clangd")}) as ws:
+        for text in ("int f(int);\n", "int f(int, int);\n", "int f(int);\n"):
+            header.write_text(text, encoding="utf-8")
+            found.append(ws.check("main.c", timeout=60).verdict.value)
+    assert found == ["clean", "dirty", "clean"]
+
+
 @pytest.mark.parametrize("name", ["table.log", "table.tmp", "table.bak", "table.orig", "table.db"])
 def test_a_file_that_is_included_is_read_again_whatever_it_is_called(
     name: str, tmp_path: Path

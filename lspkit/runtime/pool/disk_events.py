@@ -43,8 +43,8 @@ from lspkit.servers.project.package_folders import MOST, PackageFolder
 from lspkit.servers.restriction.compile_commands import header_folders
 from lspkit.workspace_boundary import is_inside
 
-#: Seconds after the start of a server for which requests wait for the first scan of its files. The
-#: scan takes less, unless a project is huge.
+#: Seconds after the start of a server for which requests wait for the first scan of its files, and
+#: after it has registered for other folders. The scan takes less, unless a project is huge.
 FIRST_LOOK = 1.0
 #: Seconds that a delivery may take for calls that do not ask this server anything.
 BRIEFLY = 0.02
@@ -69,10 +69,13 @@ class DiskEvents:
         #: Runs a job on another thread.
         self._later = later
         self._files = files
-        self._watchers = WatchedRoots(
-            self.announce, excluded=self._is_excluded, on_brief=self._announce_brief
-        )
         self._outer = OuterFolders(files.boundary.root)
+        self._watchers = WatchedRoots(
+            self.announce,
+            excluded=self._is_excluded,
+            follows=self._outer.follow,
+            on_brief=self._announce_brief,
+        )
         #: The changed files of the languages of these servers.
         self._changelog = Changelog()
         #: Guards the fields below. Nothing is sent and nothing is read while it is held.
@@ -85,7 +88,7 @@ class DiskEvents:
         self._chosen: dict[str, set[str]] = {}
         #: The paths of these. Other packages are not watched: there are very many.
         self._closed: set[str] = set()
-        #: When the last server began, by the monotonic clock.
+        #: When the last server began or registered for an outer folder, by the monotonic clock.
         self._began = 0.0
 
     def begin(self, server: Server) -> None:
@@ -96,11 +99,15 @@ class DiskEvents:
             self._began = time.monotonic()  # before the next line, for readers without the lock
             self._held = {**self._held, id(server): EventQueue(server, self._deliver)}
             self._outer.mean(server.root)
-        server.watched.add(unasked(server))
+        definition = server.choice.definition
+        around = self._outer.ask_work_tree() if definition.disk.reads_work_tree else []
+        server.watched.add(unasked(server, around[:1]))
         self._changelog.interrupted()
         self._watchers.hold(self._files.boundary.root)
         self._watchers.hold(server.root)
-        if COMPILED_BY in server.choice.definition.roots.markers:
+        for folder in around:
+            self._watchers.also(server.root, folder)
+        if COMPILED_BY in definition.roots.markers:
             self._later(functools.partial(self._watch_headers, server.root))
 
     def _watch_headers(self, root: str) -> None:
@@ -122,9 +129,12 @@ class DiskEvents:
         self._outer.ask(new)
         for folder, deep in new.items():
             if not is_inside(folder, around) or server.watched.names_folder(folder):
+                # It may have read files outside before it registered for them.
+                since = None if is_inside(folder, around) else queue.began
                 # The folder that was added last is read first: the nearest one.
                 for outer in self._outer.way_from(folder) if deep else (folder,):
-                    self._watchers.also(server.root, outer, deep=deep)
+                    self._watchers.also(server.root, outer, deep=deep, since=since)
+                self._began = time.monotonic()
         if among := [folder for folder in new if self._place(folder).kind]:
             with self._lock:
                 self._asked = tuple({*self._asked, *among})
@@ -307,16 +317,22 @@ class DiskEvents:
             return
         self._on_server_events(server, [one.event for one in events])
         definition = server.choice.definition
-        events = [one for one in events if not self._is_by_chance(server, one)]
+        events = [
+            one
+            for one in events
+            if definition.takes_path(one.event.path) and not self._is_by_chance(server, one)
+        ]
         if queued.brief:
             events = [one for one in events if one.is_source(definition) or one.may_hold_sources()]
         if events and server.is_ready and self._tell(queue, events):
             queue.is_behind = True
 
     def _is_by_chance(self, server: Server, one: ServerFileEvent) -> bool:
-        path = one.event.path
+        path, definition = one.event.path, server.choice.definition
+        if definition.disk.reads_work_tree and self._outer.is_in_work_tree(path):
+            return False
         return self._outer.hold(path) and file_relevance.is_by_chance(
-            server.choice.definition, server.watched, path, one.place
+            definition, server.watched, path, one.place
         )
 
     def _tell(self, queue: EventQueue, events: list[ServerFileEvent]) -> bool:

@@ -7,7 +7,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from lspkit.protocol.capabilities import Registration
@@ -121,6 +121,8 @@ class EventQueue:
     def __init__(self, server: Server, tell: Callable[[EventQueue, QueuedEvent], None]) -> None:
         self.server = server
         self.delivery = Delivery[QueuedEvent](lambda queued: tell(self, queued))
+        #: Before the server was started (`time.time_ns`).
+        self.began = time.time_ns()
         #: Whether it has to read everything again before its next request. Set during delivery.
         self.is_behind = False
         #: Whether a delivery by another thread is planned.
@@ -182,7 +184,10 @@ def is_hidden_by_text(server: Server, event: FileEvent) -> bool:
     return misses and server.channel.shows_unsaved(path_to_uri(event.path))
 
 
-def unasked(server: Server) -> Registration:
-    """A registration for files that a server is told of without registering."""
-    globs = [{"globPattern": one} for one in server.choice.definition.disk.told_of]
-    return Registration(id="", method=METHOD, options={"watchers": globs})
+def unasked(server: Server, outer: Iterable[str] = ()) -> Registration:
+    """A registration for files that a server is told of without registering, also in `outer`."""
+    globs = server.choice.definition.disk.told_of
+    bases = [path_to_uri(folder) for folder in outer]
+    more = [{"baseUri": base, "pattern": one} for base in bases for one in globs]
+    watchers = [{"globPattern": one} for one in (*globs, *more)]
+    return Registration(id="", method=METHOD, options={"watchers": watchers})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 
@@ -9,6 +10,10 @@ from lspkit.edits.directory import is_spare
 
 #: Numbers for folders instead of a stamp: one that is read as well, and one that is skipped.
 READ, PASSED = -1, -2
+
+#: Errors of the system: nothing is at a path, or it cannot be read until a change causes a hint.
+GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL})
 
 _TIME_MASK = (1 << 64) - 1
 

@@ -1,9 +1,13 @@
-"""Folders outside of the workspace that servers register for, which may be far too many.
+"""Folders outside of the workspace that are watched, with limits: there may be far too many.
 
 A server that waits for a missing file may register for everything in a folder high above it:
-TypeScript 7 does for `/tmp`, if an import leads two folders up. So there is a limit. Files near the
-workspace are the most likely to be read, so each folder above the workspace has a limit, and each
-branch has: one folder beside the path to the workspace, with everything in it.
+TypeScript 7 does for `/tmp`, if an import leads two folders up. Files near the workspace are the
+most likely to be read, so each folder above the workspace has a limit, and each branch has: one
+folder beside the path to the workspace, with everything in it.
+
+A link in the project may lead anywhere, and the project is not trusted. Its target is watched
+within the same limits. A folder that holds the workspace or the user's home is not, unless it is
+part of the work tree.
 """
 
 from __future__ import annotations
@@ -14,11 +18,17 @@ import os
 import threading
 from collections.abc import Iterable
 
-from lspkit.limits import MOST_FOLDERS_BESIDE, MOST_FOLDERS_OF_BRANCH
+from lspkit.limits import MOST_FOLDERS_BESIDE, MOST_FOLDERS_OF_BRANCH, MOST_LINKED_FOLDERS
 from lspkit.protocol.watching.registrations import DELETED, FileEvent
-from lspkit.workspace_boundary import is_inside
+from lspkit.runtime.watch.excluded_folders import EXCLUDED
+from lspkit.workspace_boundary import is_inside, own_home, project_tree
 
 log = logging.getLogger("lspkit.runtime")
+
+#: File systems of the kernel: their entries are no files, and some change by being read.
+_KERNEL = ("/proc", "/sys", "/dev")
+#: Links into such folders are not followed.
+_SKIPPED = EXCLUDED | {"site-packages"}
 
 
 class OuterFolders:
@@ -26,11 +36,15 @@ class OuterFolders:
 
     def __init__(self, workspace: str) -> None:
         self._workspace = workspace
+        #: The work tree around it.
+        self._tree = project_tree(workspace)
         #: Guards the fields below; the first two are replaced as a whole.
         self._lock = threading.Lock()
         #: Folders that servers have registered for, and folders that are watched in any case.
         self._asked: frozenset[str] = frozenset()
         self._meant: frozenset[str] = frozenset()
+        #: Folders that links of the project lead to.
+        self._linked: set[str] = set()
         self._watched: set[str] = set()
         #: How many of them lie in a branch, and in all branches of a folder above the workspace.
         self._counts: collections.Counter[str] = collections.Counter()
@@ -48,6 +62,36 @@ class OuterFolders:
         with self._lock:
             self._meant = self._meant.union((folder,))
 
+    def ask_work_tree(self) -> list[str]:
+        """A server may read the whole work tree: returns the folders to watch, the nearest last."""
+        if self._tree == self._workspace:
+            return []
+        self.ask([self._tree])
+        return self.way_from(self._tree)
+
+    def is_in_work_tree(self, path: str) -> bool:
+        """Whether a path lies in the work tree around the workspace."""
+        return is_inside(path, self._tree)
+
+    def follow(self, folder: str, deep: bool) -> bool:
+        """Whether a folder is to be watched because a link leads to it.
+
+        Without `deep` the link leads to a file in it, and only the folder itself is watched.
+        """
+        if any(is_inside(folder, one) for one in (self._workspace, *_KERNEL)):
+            return False
+        if not _SKIPPED.isdisjoint(os.path.relpath(folder, self._workspace).split(os.sep)):
+            return False
+        is_wide = deep and not is_inside(folder, self._tree)
+        is_wide = is_wide and any(is_inside(one, folder) for one in (self._workspace, own_home()))
+        with self._lock:
+            if is_wide or (folder not in self._linked and len(self._linked) >= MOST_LINKED_FOLDERS):
+                self._cut.add(folder)
+                return False
+            self._linked.add(folder)
+            self._asked = self._asked.union((folder,))
+        return True
+
     def way_from(self, folder: str) -> list[str]:
         """A folder, and those in it that hold the workspace, the innermost last."""
         way = [folder]
@@ -58,7 +102,7 @@ class OuterFolders:
         return way
 
     def hold(self, path: str) -> bool:
-        """Whether a path is watched only because a server has registered for a folder above it."""
+        """Whether a path is watched only because of a server or link that names a folder above."""
         if not self._asked or is_inside(path, self._workspace):
             return False
         if any(is_inside(path, one) for one in self._meant):
@@ -96,6 +140,7 @@ class OuterFolders:
         """Nothing is watched any more."""
         with self._lock:
             self._asked = self._meant = frozenset()
+            self._linked.clear()
             self._watched.clear()
             self._counts.clear()
             self._cut.clear()
@@ -107,7 +152,7 @@ class OuterFolders:
         if not cut:
             return []
         more = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
-        many = "a server asks for more folders outside the workspace than can be watched"
+        many = "servers and links lead to more folders outside the workspace than can be watched"
         return [f"{many}: changes in some of those in {cut[0]}{more} go unseen"]
 
     def _branch(self, folder: str) -> tuple[str, str]:

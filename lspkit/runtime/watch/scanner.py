@@ -36,8 +36,15 @@ _LIMITS = {errno.ENOSPC: "the limit for watches is reached", errno.ENOMEM: "no m
 class Scanner:
     """Finds out what has changed. For one thread at a time, except `wait` and `wake`."""
 
-    def __init__(self, make: Callable[[], Notifier], excluded: Callable[[str], bool]) -> None:
-        self.snapshot = TreeSnapshot(self._watch, self._unwatch, excluded, self._watch_file)
+    def __init__(
+        self,
+        make: Callable[[], Notifier],
+        excluded: Callable[[str], bool],
+        follows: Callable[[str, bool], bool],
+    ) -> None:
+        self.snapshot = TreeSnapshot(
+            self._watch, self._unwatch, excluded, self._watch_file, follows
+        )
         #: Why the watches have to be given up; empty if they need not be.
         self.limit = ""
         self._hints: Hints = {}

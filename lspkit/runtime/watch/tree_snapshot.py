@@ -9,14 +9,12 @@ A folder is watched first and then read: a change in between causes a hint and a
 first read of a folder has nothing to compare with; its entries count as known, except for files
 that were created or changed since the folder was requested.
 
-Links are entries like files. Nothing behind a link is read, but events of its target are reported
-under both names. A file with another name, perhaps outside of the watched folders, is watched by
-itself: the watch of a folder does not report changes made through another name.
+Links are entries like files. Events of a link's target are reported under both names. The folder
+of a target outside is requested as well, if `follows` says so.
 """
 
 from __future__ import annotations
 
-import errno
 import math
 import os
 import stat
@@ -26,15 +24,8 @@ from collections.abc import Callable
 from lspkit.edits.directory import is_spare
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.excluded_folders import is_excluded
-from lspkit.runtime.watch.folder_entries import PASSED, READ, read_entries, stamp_of
-from lspkit.runtime.watch.symlinks import Symlinks
-
-#: How many files with other names are watched by themselves.
-MOST_FILES = 1_000
-
-_GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
-# Failures that last until something changes, which causes a hint.
-_LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL})
+from lspkit.runtime.watch.folder_entries import GONE, LASTING, PASSED, READ, read_entries, stamp_of
+from lspkit.runtime.watch.links import HardLinks, Symlinks
 
 
 class TreeSnapshot:
@@ -46,9 +37,9 @@ class TreeSnapshot:
         unwatch: Callable[[str], None],
         excluded: Callable[[str], bool] = is_excluded,
         watch_file: Callable[[str], None] = lambda _: None,
+        follows: Callable[[str, bool], bool] = lambda *_: False,
     ) -> None:
         self._watch = watch
-        self._watch_file = watch_file
         self._unwatch = unwatch
         self._excluded = excluded
         #: The requested folders. One may lie in another.
@@ -72,9 +63,8 @@ class TreeSnapshot:
         self.behind: list[tuple[str, bool]] = []
         # Those of `tops` whose subfolders are not read.
         self._shallow: set[str] = set()
-        self._links = Symlinks()
-        #: Files that are watched by themselves.
-        self._files: set[str] = set()
+        self._links = Symlinks(follows)
+        self._hard_links = HardLinks(watch_file, unwatch)
 
     @property
     def files(self) -> int:
@@ -230,6 +220,7 @@ class TreeSnapshot:
             elif anew or now != before:
                 self._tell(path, CHANGED)
         entries[name] = now
+        self.behind += [(folder, False) for folder in self._follow_links(None)]
         if now == READ and before == PASSED:
             self.due[path] = time.time_ns()
         elif now == READ and (anew or path not in self.folders):
@@ -246,7 +237,7 @@ class TreeSnapshot:
         except ValueError:
             return None
         except OSError as problem:
-            if problem.errno in _GONE:
+            if problem.errno in GONE:
                 return None
             raise
         if stat.S_ISDIR(found.st_mode):
@@ -260,9 +251,17 @@ class TreeSnapshot:
         """Record a link, or a file with other names."""
         if stat.S_ISLNK(found.st_mode):
             self._links.note(path)
-        elif found.st_nlink > 1 and (path in self._files or len(self._files) < MOST_FILES):
-            self._files.add(path)
-            self._watch_file(path)
+        elif found.st_nlink > 1:
+            self._hard_links.note(path)
+
+    def _follow_links(self, since: int | None) -> list[str]:
+        """Request the folders that new links lead to; returns those that have to be read next."""
+        found, self._links.outside = self._links.outside, []
+        for folder, deep in found:
+            self.add(folder, deep=deep, since=time.time_ns() if since is None else since)
+            if deep and since is None:
+                self.due.pop(folder, None)  # the link is new, and so is everything behind it
+        return [folder for folder, _ in found] if since is None else []
 
     def _is_read(self, folder: str) -> bool:
         # A folder that was read stays so: excluding it later is no deletion.
@@ -298,7 +297,7 @@ class TreeSnapshot:
             self.folders[folder] = now
         else:
             self._compare(folder, now, since, young, anew)
-        return self._next(inner, since)
+        return [*self._next(inner, since), *self._follow_links(since)]
 
     def _compare(
         self, folder: str, now: dict[str, int], since: int | None, young: set[str], anew: bool
@@ -334,9 +333,9 @@ class TreeSnapshot:
 
     def _cannot_read(self, folder: str, problem: OSError, since: int | None) -> None:
         """Keep what is known, unless the folder is gone."""
-        if problem.errno in _GONE:
+        if problem.errno in GONE:
             self._drop(folder)
-        elif problem.errno not in _LASTING:
+        elif problem.errno not in LASTING:
             self.unsure[folder] = since
         else:
             self.unreadable.add(folder)
@@ -389,9 +388,10 @@ class TreeSnapshot:
         if not is_folder and (behind := self._links.changed(path, kind)) is not None:
             self.events += behind
             return
-        if kind == DELETED and path in self._files:
-            self._files.discard(path)
-            self._unwatch(path)
+        if kind == DELETED:
+            self._hard_links.gone(path)
         self.events.append(FileEvent(path, kind, is_folder))
         for name in self._links.names_of(path):
+            if is_folder and kind == CREATED:
+                self._links.note(name)  # it led nowhere before
             self.events.append(FileEvent(name, kind, is_folder))

@@ -29,11 +29,17 @@ class WatchedRoots:
         on_events: Callable[[list[FileEvent]], None],
         *,
         excluded: Callable[[str], bool] = is_excluded,
+        follows: Callable[[str, bool], bool] = lambda *_: False,
         notifier: Callable[[], Notifier] = best_notifier,
         on_brief: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
         self._make = functools.partial(
-            Watcher, on_events=on_events, excluded=excluded, notifier=notifier, on_brief=on_brief
+            Watcher,
+            on_events=on_events,
+            excluded=excluded,
+            follows=follows,
+            notifier=notifier,
+            on_brief=on_brief,
         )
         #: Guards the fields below.
         self._lock = threading.Lock()
@@ -87,13 +93,18 @@ class WatchedRoots:
             watcher, self._watcher = self._watcher, None
         watcher.close()
 
-    def also(self, root: str, folder: str, *, deep: bool = True) -> Waiter:
-        """Watch another folder as long as the root is held; complete when it was read."""
+    def also(
+        self, root: str, folder: str, *, deep: bool = True, since: int | None = None
+    ) -> Waiter:
+        """Watch another folder as long as the root is held; complete when it was read.
+
+        Files that have changed since that time (`time.time_ns`) are announced; the default is now.
+        """
         root, folder = os.path.abspath(root), os.path.abspath(folder)
         with self._lock:
             if self._watcher is not None and root in self._holders:
                 self._others.setdefault(root, set()).add(folder)
-                return self._watcher.also(folder, deep=deep)
+                return self._watcher.also(folder, deep=deep, since=since)
         waiter = Waiter()
         waiter.complete()
         return waiter

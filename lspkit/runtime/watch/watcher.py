@@ -69,14 +69,14 @@ class Watcher:
         on_events: Callable[[list[FileEvent]], None],
         *,
         excluded: Callable[[str], bool] = is_excluded,
+        follows: Callable[[str, bool], bool] = lambda *_: False,
         notifier: Callable[[], Notifier] = best_notifier,
         on_brief: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
         self._on_events = on_events
         #: Called, before `on_events`, with paths that existed or were missing for a moment only.
         self._on_brief = on_brief
-        self._excluded = excluded
-        self._make_notifier = notifier
+        self._make_scanner: Callable[[], Scanner] = lambda: Scanner(notifier, excluded, follows)
         #: The warning for the user; empty if there is none.
         self.warning = ""
         #: Acquired in this order. They guard the three fields below, and the content of the first.
@@ -153,16 +153,16 @@ class Watcher:
             folder = folder.rpartition(os.sep)[0]
         return False
 
-    def also(self, folder: str, *, deep: bool = True) -> Waiter:
+    def also(self, folder: str, *, deep: bool = True, since: int | None = None) -> Waiter:
         """Watch another folder, also an excluded one; complete when it was read.
 
-        Without `deep` only the files directly in it are watched.
+        Without `deep` only the files directly in it are watched. What has changed `since` is told.
         """
-        folder, since, waiter = os.path.abspath(folder), time.time_ns(), Waiter()
+        folder, waiter, now = os.path.abspath(folder), Waiter(), time.time_ns()
         if self._stopped or not can_exist(folder):
             waiter.complete()
             return waiter
-        self._order(lambda snapshot: snapshot.add(folder, deep=deep, since=since), waiter)
+        self._order(lambda snapshot: snapshot.add(folder, deep=deep, since=since or now), waiter)
         return waiter
 
     def reading(self) -> Waiter | None:
@@ -302,7 +302,7 @@ class Watcher:
     def _run(self) -> None:
         try:
             time.sleep(PAUSE)  # the thread that started this continues first
-            scanner = Scanner(self._make_notifier, self._excluded)
+            scanner = self._make_scanner()
             with self._caller_lock, self._turn:
                 self._scanner = scanner
             while not self._stopped:

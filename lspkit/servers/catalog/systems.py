@@ -215,6 +215,7 @@ SYSTEMS: tuple[Definition, ...] = (
         ),
         disk=parts.DiskReactions(
             looks_again="touch",
+            reads_work_tree=True,
             # A source may include a file of any name.
             reads=("*", "*.log", "*.tmp", "*.bak", "*.orig", "*.db"),
             # It reads them again at most every few seconds, and only after a change of a document.

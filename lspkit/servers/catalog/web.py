@@ -163,10 +163,11 @@ TYPESCRIPT: tuple[Definition, ...] = (
                 configs=_CONFIGS,
             )
         ),
-        documents=parts.DocumentSync(unsaved="opened", unsaved_files=True),
+        documents=parts.DocumentSync(unsaved="opened", unsaved_files="in folders"),
         disk=parts.DiskReactions(
             packages="node_modules",
             # It registers for a file only after it has answered from it.
+            reads_work_tree=True,
             told_of=("**/*.{ts,mts,cts,tsx,js,mjs,cjs,jsx,json}",),
             # It adds up what it is told between two requests: deleted and created is changed,
             # created and deleted is nothing. A file that it has read by itself has to have changed,
@@ -190,6 +191,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
             "Never ends when `exit` carries params.",
             "Asks for changes of files by absolute patterns, and only after its first answer.",
             "Asks for whatever is in `/tmp`, or so, if an import outside is not found.",
+            "Does not see an unsaved file in a folder that is not on disk.",
         ),
         verified="7.0.2",
     ),

@@ -147,6 +147,71 @@ def test_what_is_nearest_to_the_workspace_is_the_last_on_the_way_and_so_read_fir
     assert folders.way_from("/") == ["/", "/top", "/top/home"]
 
 
+# Targets of links
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    (tmp_path / "home").mkdir()
+    monkeypatch.setattr(outer_folders, "own_home", lambda: str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_a_link_to_a_folder_that_holds_the_workspace_or_the_home_is_not_followed(home, tmp_path):
+    project = home / "work" / "project"
+    folders = outer_folders.OuterFolders(str(project))
+    for wide in ("/", tmp_path, home, home / "work"):
+        assert not folders.follow(str(wide), True)
+    assert "can be watched: changes in some of those in / and 3 more" in folders.warnings()[0]
+    assert folders.follow(str(home / "work" / "shared"), True)
+    elsewhere = outer_folders.OuterFolders("/elsewhere/project")
+    assert not elsewhere.follow(str(home), True)
+    assert elsewhere.follow(str(home / "work"), True)
+    # For a link to a file there, one folder is watched.
+    assert elsewhere.follow(str(home), False)
+
+
+def test_a_link_to_a_folder_of_the_work_tree_is_followed_also_if_that_holds_the_workspace(
+    home, tmp_path
+):
+    tree = tmp_path / "tree"
+    (tree / ".git").mkdir(parents=True)
+    (tree / "inner" / "project").mkdir(parents=True)
+    folders = outer_folders.OuterFolders(str(tree / "inner" / "project"))
+    assert folders.follow(str(tree), True)
+    assert folders.follow(str(tree / "inner"), True)
+    assert not folders.follow(str(tmp_path), True)
+
+
+@pytest.mark.parametrize(
+    "target", ["/proc/1", "/dev", "/sys/kernel", "/x/.cache/bazel/out", "/x/node_modules/one"]
+)
+def test_a_link_to_no_files_or_to_those_of_tools_is_not_followed_and_nothing_is_said(target):
+    folders = outer_folders.OuterFolders("/x/project")
+    assert not folders.follow(target, True)
+    assert folders.warnings() == []
+
+
+def test_the_number_of_targets_is_limited_and_so_are_the_folders_in_each(monkeypatch):
+    monkeypatch.setattr(outer_folders, "MOST_LINKED_FOLDERS", 2)
+    monkeypatch.setattr(outer_folders, "MOST_FOLDERS_OF_BRANCH", 3)
+    folders = outer_folders.OuterFolders("/top/project")
+    assert [folders.follow(f"/top/{name}", True) for name in "aabc"] == [True, True, True, False]
+    assert "/top/c" in folders.warnings()[0]
+    assert [folders.admit(f"/top/a/{number}") for number in range(4)] == [True] * 3 + [False]
+
+
+def test_a_link_to_the_whole_disk_is_not_walked(tmp_path, scripted):
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    (tmp_path / "everything").symlink_to("/")
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        watcher = ws._engine.pool.disk_events._watchers._watcher
+        assert watcher.ready.wait(20)
+        assert watcher.watches == 1
+        assert any("changes in some of those in / " in one for one in ws.status().warnings)
+
+
 # The packages of the server itself
 
 

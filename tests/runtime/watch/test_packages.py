@@ -43,6 +43,7 @@ def test_a_place_outside_of_the_workspace_is_known_by_its_whole_path() -> None:
         *("node_modules", "web/node_modules", "node_modules/@scope", "node_modules/.pnpm"),
         *(".venv", "venv", ".venv/lib", ".venv/Lib", ".venv/lib/python3.11", SITE),
         *(".venv/Lib/site-packages", "env/lib/python3.12/site-packages"),
+        *(".venv/bin", "venv/bin", ".venv/Scripts"),  # there is the interpreter
     ],
 )
 def test_what_holds_packages_is_watched(path: str) -> None:
@@ -62,7 +63,12 @@ def test_so_is_each_package_itself(path: str) -> None:
     "path",
     [
         *("node_modules/dep/dist", "node_modules/dep/node_modules", "node_modules/.bin"),
-        *("node_modules/.pnpm/dep@1.0.0", "node_modules/dep/node_modules/inner", ".venv/bin"),
+        *(
+            "node_modules/.pnpm/dep@1.0.0",
+            ".venv/bin/inner",
+            "bin",
+            "node_modules/dep/node_modules/inner",
+        ),
         *(f"{SITE}/dep/inner", f"{SITE}/dep-1.0.dist-info", f"{SITE}/~ep", f"{SITE}/__pycache__"),
         *("src", "src/dep"),
     ],

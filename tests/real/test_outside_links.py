@@ -1,0 +1,76 @@
+"""What is read by way of a link that leads out of the project is as fresh as the project itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import real_servers
+from tests.real.running import workspace_with
+
+pytestmark = pytest.mark.server
+
+RIGHT, WRONG = "def f() -> int: return 1\n", 'def f() -> str: return ""\n'
+WAYS = ["folder", "file", "written by the link", "work tree around", "link in a link"]
+
+
+def linked_project(folder: Path, way: str) -> tuple[Path, Path]:
+    """A project with a link out of it, and the file that is written."""
+    project, shared, other = folder / "project", folder / "shared", folder / "other"
+    for one in (project, shared, other):
+        one.mkdir()
+    (shared / "part.py").write_text(RIGHT)
+    (other / "part.py").write_text(RIGHT)
+    if way == "file":
+        (project / "part.py").symlink_to("../shared/part.py")
+    else:
+        (project / "linked").symlink_to("../shared")
+    if way == "link in a link":
+        (shared / "inner").symlink_to("../other")
+    if way == "work tree around":
+        (folder / ".git").mkdir()
+    module = {"file": "part", "link in a link": "linked.inner.part"}.get(way, "linked.part")
+    (project / "user.py").write_text(f"from {module} import f\ny: int = f()\n")
+    written = {
+        "link in a link": other / "part.py",
+        "written by the link": project / "linked" / "part.py",
+    }
+    return project, written.get(way, shared / "part.py")
+
+
+@pytest.mark.parametrize("server", ["ty", "pyright", "pyrefly"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_change_behind_a_link_that_leads_outside_is_seen(
+    server: str, way: str, tmp_path: Path
+) -> None:
+    real_servers.require(server)
+    project, written = linked_project(tmp_path, way)
+    found = []
+    with workspace_with(project, {server: real_servers.command(server)}) as ws:
+        for text in (RIGHT, WRONG, RIGHT, WRONG):
+            written.write_text(text)
+            found.append(ws.check("user.py", timeout=60).verdict.value)
+    assert found == ["clean", "dirty"] * 2
+
+
+@pytest.mark.parametrize("server", ["ty", "pyright"])
+def test_a_link_that_comes_later_or_leads_nowhere_at_first_is_followed(
+    server: str, tmp_path: Path
+) -> None:
+    real_servers.require(server)
+    project, written = linked_project(tmp_path, "folder")
+    (project / "linked").unlink()
+    (project / "two.py").symlink_to("../missing/part.py")
+    (tmp_path / "missing").mkdir()
+    (project / "second.py").write_text("from two import f\ny: int = f()\n")
+    found = []
+    with workspace_with(project, {server: real_servers.command(server)}) as ws:
+        for user in ("user.py", "second.py"):
+            found.append(ws.check(user, timeout=60).verdict.value)
+        (project / "linked").symlink_to("../shared")
+        for user, path in (("user.py", written), ("second.py", tmp_path / "missing/part.py")):
+            for text in (RIGHT, WRONG, RIGHT):
+                path.write_text(text)
+                found.append(ws.check(user, timeout=60).verdict.value)
+    assert found == ["dirty", "dirty", *["clean", "dirty", "clean"] * 2]
