@@ -11,7 +11,7 @@ import functools
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 import msgspec
 
@@ -58,13 +58,18 @@ class InstallHint(msgspec.Struct, frozen=True):
 
 
 def install_hint(
-    definition: Definition, folders: Sequence[str], *, any_of_family: bool = False
+    definition: Definition,
+    folders: Sequence[str],
+    *,
+    any_of_family: bool = False,
+    disabled: Container[str] = (),
 ) -> InstallHint:
     """How a server is installed on this machine; programs are looked for in these folders.
 
-    With `any_of_family` another server of the same family will do.
+    With `any_of_family` another server of the same family will do, unless it is `disabled`.
     """
-    return hint_for(definition, managers_in(folders), any_of_family=any_of_family)
+    has = managers_in(folders)
+    return hint_for(definition, has, any_of_family=any_of_family, disabled=disabled)
 
 
 def managers_in(folders: Sequence[str]) -> Has:
@@ -78,20 +83,28 @@ def user_folders() -> list[str]:
     return [one for one in (os.path.dirname(sys.executable), *named) if os.path.isabs(one)]
 
 
-def hint_for(definition: Definition, has: Has, *, any_of_family: bool = False) -> InstallHint:
+def hint_for(
+    definition: Definition,
+    has: Has,
+    *,
+    any_of_family: bool = False,
+    disabled: Container[str] = (),
+) -> InstallHint:
     """How a server is installed, where these package managers are."""
     recipes = recipes_of(definition.id)
     needed = dict.fromkeys(one for recipe in recipes for one in recipe.managers)
     own, instead = f"lspkit install {_name_of(definition)}", ""
     found = [own] if recipes and all(has(one) for one in needed) else []
-    of_family = any_of_family and definition.family == EMBEDDED_FAMILY
-    if has("pip") and (definition.id == EMBEDDED_ID or (of_family and definition.role == "types")):
+    is_rival = (definition.family, definition.role) == (EMBEDDED_FAMILY, "types")
+    serves = any_of_family and is_rival and EMBEDDED_ID not in disabled
+    if has("pip") and (definition.id == EMBEDDED_ID or serves):
         found.insert(0, pip_command(EMBEDDED))
         instead = EMBEDDED_ID if definition.id != EMBEDDED_ID else ""
     for manager, command in definition.install_commands.items():
         if has(manager) and manager not in needed and manager != "pip":
             found.append(command)
-    if any_of_family and not (found and recipes) and (rivals := _rivals(definition, has)):
+    rivals = _rivals(definition, has, disabled) if any_of_family else []
+    if rivals and not (found and recipes):
         found = [*(f"lspkit install {one}" for one in rivals), *found]
         instead = rivals[0]
     if found:
@@ -103,7 +116,7 @@ def hint_for(definition: Definition, has: Has, *, any_of_family: bool = False) -
     return InstallHint()
 
 
-def _rivals(definition: Definition, has: Has) -> list[str]:
+def _rivals(definition: Definition, has: Has, disabled: Container[str]) -> list[str]:
     """Other servers of the same family that `lspkit install` can install here."""
     with safe_imports():
         from lspkit.servers.built_in import BUILT_IN  # here: to keep `import lspkit` quick
@@ -112,7 +125,7 @@ def _rivals(definition: Definition, has: Has) -> list[str]:
         _name_of(one)
         for one in BUILT_IN
         if (one.family, one.role) == (definition.family, definition.role)
-        if one.id != definition.id and (recipes := recipes_of(one.id))
+        if one.id != definition.id and one.id not in disabled and (recipes := recipes_of(one.id))
         if all(has(manager) for recipe in recipes for manager in recipe.managers)
     ]
 

@@ -50,6 +50,21 @@ def path_to_uri(path: str, *, windows: bool = os.name == "nt") -> str:
     return "file:///" + _encode(path.lstrip("/"), "surrogatepass")
 
 
+def is_utf8(path: str) -> bool:
+    r"""Whether the bytes of a path are UTF-8. The URI of another one means nothing to some servers.
+
+    >>> is_utf8("/code/caf\u00e9.py"), is_utf8("/code/caf\udce9.py")
+    (True, False)
+    """
+    if path.isascii():
+        return True
+    try:
+        path.encode(_NAMES, "surrogateescape").decode()
+    except UnicodeError:
+        return False
+    return True
+
+
 def uri_to_path(uri: str, *, windows: bool = os.name == "nt") -> str | None:
     """The path of a file URI; None for another scheme, another host, or a URI that is too long.
 

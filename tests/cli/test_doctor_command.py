@@ -35,6 +35,17 @@ def test_a_missing_server_of_a_language_that_the_project_has_is_broken(bare, pro
     assert "pip install 'lspkit[python]'" in server["hint"]
 
 
+def test_a_disabled_server_is_not_offered(bare, project):
+    (project / ".lspkit").mkdir()
+    (project / ".lspkit" / "lsp.json").write_text('{"lsp": {"ty": {"disabled": true}}}')
+    _, found = doctor(bare, project)
+    [server] = [one for one in about("server", found) if one["state"] == "broken"]
+    assert server["text"] == (
+        "no server for python: basedpyright is missing (ty is disabled in the configuration)"
+    )
+    assert "lspkit[python]" not in server["hint"]
+
+
 def test_one_of_a_language_that_it_has_no_file_of_is_not(bare, tmp_path):
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "notes.md").write_text("# Notes\n")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.testing import Fault, Script
+from lspkit.testing import Diagnostics, Fault, Log, Script
+from tests.cli.check.conftest import PULL
 from tests.cli.running import TIMEOUT
 from tests.cli.shop import CALLS, all_answers, scripted_project
 from tests.scripted import comes_true
@@ -219,6 +220,27 @@ def test_an_interrupt_ends_it_without_a_word(bare, tmp_path, scripted):
         process.send_signal(signal.SIGINT)
         printed, said = process.communicate(timeout=TIMEOUT)
     assert (process.returncode, printed, said) == (130, "", "")
+
+
+def test_a_rename_that_is_interrupted_while_it_is_verified_is_undone(bare, tmp_path, scripted):
+    hang = Fault(PULL, "hang", nth=2)  # a.scr before the edit, and after it
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[hang]))
+    variables = scripted_project(tmp_path, argv)
+    before = (tmp_path / "a.scr").read_text(encoding="utf-8")
+    with subprocess.Popen(
+        bare.command("rename", "a.scr:2:3", "hello", "--apply"),
+        cwd=tmp_path,
+        env={**bare.environment, "TMPDIR": os.environ["TMPDIR"], **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        Log.of(argv).wait_for_message(PULL, 2)
+        assert "hello" in (tmp_path / "a.scr").read_text(encoding="utf-8")
+        process.send_signal(signal.SIGINT)
+        printed, said = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, printed, said) == (130, "", "")
+    assert (tmp_path / "a.scr").read_text(encoding="utf-8") == before
 
 
 EVIL = "boo\x1b[2J\u202e\r\n\tfake.py:1:1: line"

@@ -80,6 +80,15 @@ def test_the_other_server_is_named_if_the_command_installs_it_instead():
     assert (hint.command, hint.instead) == ("lspkit install tombi", "tombi")
 
 
+def test_a_disabled_server_is_not_offered():
+    hint = hint_for(server("basedpyright"), having("pip"), any_of_family=True, disabled=["ty"])
+    assert (hint.command, hint.instead) == ("lspkit install basedpyright", "")
+    hint = hint_for(
+        server("taplo"), having("npm", "pip", "cargo"), any_of_family=True, disabled=["tombi"]
+    )
+    assert hint.commands == ("cargo install --features lsp --locked taplo-cli",)
+
+
 def test_a_chosen_server_for_python_is_that_one():
     assert hint_for(server("pyright"), having("pip", "npm")).command == "lspkit install pyright"
 

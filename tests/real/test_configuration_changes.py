@@ -222,6 +222,27 @@ def test_a_pyrightconfig_that_is_new_beside_another_file_counts(
         assert ws.check("main.py", timeout=TIMEOUT).verdict is DIRTY
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [one for one in SETTINGS if one.files and one.server != "biome"],
+    ids=str,
+)
+def test_a_base_of_the_configuration_that_was_missing_counts_once_it_is_there(
+    setting: Setting, tmp_path: Path
+) -> None:
+    """Missing at the start, and then for a moment. Biome reports nothing while one is missing."""
+    folder = tmp_path / "project"
+    course = project(setting.server, {setting.name: setting.text, **setting.files})
+    base = folder / setting.configuration
+    with workspace(setting.server, course, folder) as ws:
+        for _ in range(2):
+            without = ws.check(setting.name, timeout=TIMEOUT).verdict
+            wanted = CLEAN if without is DIRTY else DIRTY
+            elsewhere("write", base, setting.strict if wanted is DIRTY else setting.lax)
+            assert ws.check(setting.name, timeout=TIMEOUT).verdict is wanted
+            elsewhere("unlink", base)
+
+
 def test_a_linter_that_a_new_file_calls_for_is_asked_at_once(
     tmp_path: Path,
 ) -> None:

@@ -7,7 +7,7 @@ texts. Whoever sees none gives no verdict, also where it finds something: that m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -130,6 +130,52 @@ def test_a_file_that_comes_while_its_text_is_shown_is_there_afterwards(
             ws.check(user, timeout=TIMEOUT)
         verdicts.append(ws.check(user, timeout=TIMEOUT).verdict)
     assert [one.value for one in verdicts] == ["dirty", "clean"]
+
+
+def small_project(
+    server: str, folder: Path, files: dict[str, str]
+) -> AbstractContextManager[lspkit.Workspace]:
+    """A workspace with these files, and with this server."""
+    real_servers.require(server)
+    for name, text in files.items():
+        (folder / "project" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "project" / name).write_text(text, encoding="utf-8")
+    return running(server, folder / "project", folder / "sent")
+
+
+def test_ty_gives_no_verdict_about_relative_imports_of_a_file_that_is_not_there(
+    tmp_path: Path,
+) -> None:
+    """It does not find the module beside it, although that is on disk."""
+    relative, absolute = "from .a import K\nt: int = K\n", "from pkg.a import K\nt: int = K\n"
+    files = {"pyproject.toml": "", "pkg/__init__.py": "", "pkg/a.py": "K: int = 1\n"}
+    with small_project("ty", tmp_path, files) as ws:
+        reports = [ws.check("pkg/b.py", text=relative, timeout=TIMEOUT)]
+        with ws.overlay({"pkg/b.py": relative}):
+            reports.append(ws.check("pkg/b.py", timeout=TIMEOUT))
+        assert all("pkg/b.py" in one.why for one in reports)
+        reports.append(ws.check("pkg/b.py", text=absolute, timeout=TIMEOUT))
+        reports.append(ws.write("pkg/b.py", relative, timeout=TIMEOUT))
+        reports.append(ws.check("pkg/b.py", text=relative, timeout=TIMEOUT))
+    verdicts = [one.verdict.value for one in reports]
+    assert verdicts == ["unknown", "unknown", "clean", "clean", "clean"]
+
+
+def test_typescript_7_gives_no_verdict_beside_a_file_in_a_folder_that_is_not_there(
+    tmp_path: Path,
+) -> None:
+    """It does not find a file there, although it was shown its text."""
+    use = "import { K } from './a';\nexport const t: number = K;\n"
+    shown = {"pkg/a.ts": "export const K: number = 1;\n", "pkg/b.ts": use}
+    options = '{"compilerOptions": {"strict": true, "noEmit": true, "types": []}}'
+    with small_project("typescript-7", tmp_path, {"tsconfig.json": options}) as ws:
+        with ws.overlay(shown):
+            report = ws.check("pkg/b.ts", timeout=TIMEOUT)
+            assert report.verdict.unknown
+            assert "pkg/a.ts" in report.why
+        (tmp_path / "project" / "pkg").mkdir()
+        with ws.overlay(shown):
+            assert ws.check("pkg/b.ts", timeout=TIMEOUT).verdict.clean
 
 
 def test_every_server_that_was_tried_says_so() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lspkit.protocol.watching.registrations import CREATED
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import ConfigFiles, DiskReactions
@@ -67,6 +68,15 @@ def test_a_file_counts_only_inside_the_root(tmp_path: Path) -> None:
     assert not held.hold(str(tmp_path / "a.ini"))
 
 
+def test_a_file_above_the_root_may_count(tmp_path: Path) -> None:
+    held = inputs(tmp_path / "inner", files=("/a.ini",), above=True)
+    assert held.hold(str(tmp_path / "inner" / "a.ini"))
+    assert held.hold(str(tmp_path / "a.ini"))
+    assert not held.hold(str(tmp_path / "b.ini"))
+    assert not held.hold(str(tmp_path / "beside" / "a.ini"))
+    assert not held.hold(str(tmp_path / "inner" / "deep" / "a.ini"))
+
+
 def test_where_one_file_counts_the_others_do_not_while_it_is_there(tmp_path: Path) -> None:
     held = inputs(tmp_path, files=("/first.ini", "/second.ini"), first_only=True)
     assert held.hold(str(tmp_path / "second.ini"))
@@ -94,10 +104,10 @@ def test_what_a_configuration_names_counts(tmp_path: Path, text: str) -> None:
     root = tmp_path / "project"
     root.mkdir()
     (root / "conf.js").write_text(text)
-    assert imported_by(str(root), ("conf.js",)) == frozenset()
-    (root / "base.js").touch()
     found = {str(root / "conf.js"), str(root / "base.js")}
-    assert imported_by(str(root), ("conf.js", "missing.js")) == found
+    assert imported_by(str(root), ("conf.js", "missing.js")) >= found
+    (root / "base.js").touch()
+    assert imported_by(str(root), ("conf.js", "missing.js")) - {str(root / "base.json")} == found
 
 
 @pytest.mark.parametrize(
@@ -115,10 +125,13 @@ def test_sources_and_results_that_a_configuration_names_are_none_of_it(
     tmp_path: Path, name: str, text: str
 ) -> None:
     (tmp_path / "src").mkdir()
-    for other in ("src/index.ts", "src/a.ts", "coverage.json", "plugin.py", "a.js"):
+    others = ("src/index.ts", "src/a.ts", "coverage.json", "plugin.py", "a.js")
+    for other in others:
         (tmp_path / other).touch()
     (tmp_path / name).write_text(text)
-    assert imported_by(str(tmp_path), (name,)) == frozenset()
+    held = inputs(tmp_path, imports=(name,))
+    held.read()
+    assert not any(held.hold(str(tmp_path / other)) for other in others)
 
 
 def test_a_source_that_is_edited_is_not_held(tmp_path: Path) -> None:
@@ -140,6 +153,49 @@ def test_a_base_may_have_a_base_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text("{}")
     found = {str(tmp_path / name) for name in ("tsconfig.json", "a.json", "b.json")}
     assert imported_by(str(tmp_path), ("tsconfig.json",)) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "base"),
+    [
+        (".oxlintrc.json", '{"extends": ["./base.json"]}', "base.json"),
+        ("tsconfig.json", '{"extends": "./base"}', "base.json"),
+        ("ruff.toml", 'extend = "base.toml"', "base.toml"),
+        ("eslint.config.js", "import rules from './rules/index.js'", "rules/index.js"),
+    ],
+)
+def test_a_base_that_is_missing_is_held_for_when_it_is_there(
+    tmp_path: Path, name: str, text: str, base: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    held = inputs(tmp_path, imports=(name,))
+    held.read()
+    assert held.hold(str(tmp_path / base), CREATED)
+    assert not held.hold(str(tmp_path / "other.json"), CREATED)
+
+
+def test_a_file_that_would_come_before_the_imported_one_is_held(tmp_path: Path) -> None:
+    (tmp_path / "conf.js").write_text("import './base'")
+    (tmp_path / "base.cjs").touch()
+    held = inputs(tmp_path, imports=("conf.js",))
+    held.read()
+    assert held.hold(str(tmp_path / "base.js"), CREATED)
+    assert not held.hold(str(tmp_path / "base.json"), CREATED)
+
+
+def test_a_base_that_comes_later_may_have_a_base_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "conf.json").write_text('{"extends": "./a.json"}')
+    held = inputs(tmp_path, imports=("conf.json",))
+    held.read()
+    assert not held.hold(str(tmp_path / "b.json"), CREATED)
+    (tmp_path / "a.json").write_text('{"extends": "./b.json"}')
+    assert held.hold(str(tmp_path / "a.json"), CREATED)
+    assert held.hold(str(tmp_path / "b.json"), CREATED)
+
+
+def test_a_missing_package_is_no_file_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / "tsconfig.json").write_text('{"extends": "@tsconfig/node20/tsconfig.json"}')
+    assert imported_by(str(tmp_path), ("tsconfig.json",)) == frozenset()
 
 
 def test_imports_in_a_circle_come_to_an_end(tmp_path: Path) -> None:

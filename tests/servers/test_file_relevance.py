@@ -22,6 +22,7 @@ from lspkit.servers.project.file_relevance import (
     is_missed,
     may_read,
     relevance,
+    unresolved,
     unseen,
 )
 from lspkit.servers.project.package_folders import PackageFolder
@@ -129,6 +130,31 @@ def test_who_can_see_a_text_does_if_it_was_shown(
     definition = made(documents=DocumentSync(unsaved=unsaved, unsaved_files=files))
     why = unseen(definition, "b", is_shown=is_shown, is_there=is_there)
     assert (why == "") == (is_shown and (is_there or files))
+
+
+def test_some_see_a_new_file_only_in_a_folder_that_exists() -> None:
+    for server, sees in (("typescript-7", False), ("deno", True), ("zuban", True), ("gopls", True)):
+        why = unseen(DEFINITIONS[server], "new/b", is_shown=True, is_there=False, has_folder=False)
+        assert (why == "") == sees, server
+        assert unseen(DEFINITIONS[server], "b", is_shown=True, is_there=False) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("from .a import K\n", True),
+        ("def f():\n    from .. import a\n", True),
+        ("x = 1; from . import a\n", True),
+        ("from \\\n    .a import K\n", True),
+        ("from a import K\nimport b.c\n", False),
+        ("from a.b import K\n", False),
+        ("", False),
+    ],
+)
+def test_ty_does_not_resolve_relative_imports_of_a_new_file(text: str, is_one: bool) -> None:
+    why = unresolved(DEFINITIONS["ty"], "pkg/b.py", text)
+    assert ("pkg/b.py" in why) is is_one
+    assert unresolved(DEFINITIONS["pyright"], "pkg/b.py", text) == ""
 
 
 @pytest.mark.parametrize("unsaved", ["never", "untried"])

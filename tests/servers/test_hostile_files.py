@@ -10,6 +10,7 @@ import shlex
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -21,14 +22,24 @@ from lspkit.servers.restriction.compile_commands import CompileFlags, compiling,
 
 pytestmark = pytest.mark.slow
 
+T = TypeVar("T")
+
 #: Seconds of CPU that nothing here comes near, also on a slow machine.
 PATIENCE = 20.0
 
 
-def within_patience(work: Callable[[], object]) -> None:
+def within_patience(work: Callable[[], T]) -> T:
+    """The result, which must come in time."""
     began = time.process_time()
-    work()
+    result = work()
     assert time.process_time() - began < PATIENCE
+    return result
+
+
+def names_imported_by(folder: Path, name: str) -> set[str]:
+    """The names of the files; the search must end in time."""
+    found = within_patience(lambda: imported_by(str(folder), (name,)))
+    return {Path(one).name for one in found}
 
 
 @pytest.mark.parametrize(
@@ -45,25 +56,41 @@ def within_patience(work: Callable[[], object]) -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["conf.json", "conf.mjs"])
-def test_a_large_configuration_that_names_nothing_is_passed_over(
+def test_in_a_large_configuration_pieces_that_name_nothing_are_passed_over(
     tmp_path: Path, name: str, piece: str
 ):
-    (tmp_path / name).write_text(piece * ((config_imports.LARGEST - 100) // len(piece)))
-    within_patience(lambda: imported_by(str(tmp_path), (name,)))
+    (tmp_path / "base.json").touch()
+    count = (config_imports.LARGEST - 100) // len(piece)
+    (tmp_path / name).write_text("extends: './base.json'\n" + piece * count)
+    assert names_imported_by(tmp_path, name) == {name, "base.json"}
 
 
 def test_blanks_without_an_end_are_passed_over(tmp_path: Path):
-    (tmp_path / "conf.mjs").write_text("from" + " " * 900_000 + "\nextends" + "\n" * 90_000)
-    within_patience(lambda: imported_by(str(tmp_path), ("conf.mjs",)))
+    (tmp_path / "base.json").touch()
+    blanks = "from" + " " * 900_000 + "\nextends" + "\n" * 90_000
+    (tmp_path / "conf.mjs").write_text(f"{blanks}\nimport base from './base.json'\n")
+    assert names_imported_by(tmp_path, "conf.mjs") == {"conf.mjs", "base.json"}
 
 
 def test_so_many_names_are_looked_for_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     names = ", ".join(f"'./{number}.json'" for number in range(3 * MOST_NAMES))
     (tmp_path / "conf.json").write_text(f"extends: [{names}]")
     looked: list[str] = []
-    monkeypatch.setattr(config_imports, "_file", lambda value, *_: looked.append(value))
+
+    def paths(value: str, *_: object) -> list[str]:
+        looked.append(value)
+        return []
+
+    monkeypatch.setattr(config_imports, "_paths", paths)
     imported_by(str(tmp_path), ("conf.json",))
     assert len(looked) == MOST_NAMES
+
+
+def test_so_many_missing_files_are_kept_and_no_more(tmp_path: Path):
+    names = ", ".join(f"'./{number}.json'" for number in range(MOST_NAMES))
+    (tmp_path / "conf.json").write_text(f"extends: [{names}]")
+    found = imported_by(str(tmp_path), ("conf.json",))
+    assert len(found) == config_imports.MOST_MISSING + 1
 
 
 def test_lists_and_imports_are_found_as_before(tmp_path: Path):
@@ -77,9 +104,20 @@ def test_lists_and_imports_are_found_as_before(tmp_path: Path):
     assert {Path(one).name for one in found} == {"conf.mjs", "a.json", "c.mjs", "d.json"}
 
 
-@pytest.mark.parametrize("piece", ["' ", "'' ", "\\ ", '"\\" ', "-Ia "])
-def test_a_command_of_many_quotes_is_cut_once(piece: str):
-    within_patience(lambda: words_of("cc " + piece * 100_000))
+@pytest.mark.parametrize(
+    ("piece", "words"),
+    [
+        ("' ", [" "] * 50_000),
+        ("'' ", [""] * 100_000),
+        ("\\ ", [" " * 100_000]),
+        ('"\\" ', ['" "'] * 50_000),
+        ("-Ia ", ["-Ia"] * 100_000),
+    ],
+    ids=["quote", "empty word", "escaped blank", "escaped quote", "option"],
+)
+def test_a_command_of_many_quotes_is_cut_once(piece: str, words: list[str]):
+    found = within_patience(lambda: words_of("cc " + piece * 100_000))
+    assert found == ["cc", *words]
 
 
 @pytest.mark.parametrize(
@@ -98,8 +136,7 @@ def test_a_database_with_too_much_in_it_says_nothing(tmp_path: Path):
     count = MOST_COMPILE_STEPS // 1000 + 1
     entries = [{"directory": "/", "file": f"{at}.c", "command": command} for at in range(count)]
     (tmp_path / "compile_commands.json").write_text(json.dumps(entries))
-    within_patience(lambda: compiling(str(tmp_path)))
-    assert compiling(str(tmp_path)) == CompileFlags()
+    assert within_patience(lambda: compiling(str(tmp_path))) == CompileFlags()
 
 
 def test_a_list_of_too_many_rules_may_ignore_everything(tmp_path: Path):

@@ -17,6 +17,7 @@ from lspkit.install.tools_home import installed_packages
 from lspkit.servers.project.project_files import ENOUGH, walk
 from lspkit.servers.restriction.held_back_servers import is_silent, notice
 from lspkit.servers.restriction.python_interpreter import interpreter_of
+from lspkit.servers.selection.choose import disabled_rivals, disabled_text
 from lspkit.servers.selection.program_lookup import find_program, tools_home
 from lspkit.service.election import connect_socket, service_pid
 from lspkit.service.runtime_folder import bootstrap_of
@@ -110,10 +111,12 @@ def _servers(scene: Scene) -> Iterator[Examination]:
         row = row_of(choice, hint_for(choice.definition, has), scene.root)
         if row.state == "missing":
             document = choice.definition.family in DOCUMENTS
-            get = hint_for(choice.definition, has, any_of_family=not choice.config.selects)
-            what = f"no server for {', '.join(row.languages[:3])}"
-            state = NOTE if document else BROKEN
-            yield Examination("server", state, f"{what}: {row.id} is missing", f"get it: {get}")
+            any_of_family = not choice.config.selects
+            off = disabled_rivals(scene.loaded.config, choice.definition) if any_of_family else []
+            get = hint_for(choice.definition, has, any_of_family=any_of_family, disabled=off)
+            told = f"no server for {', '.join(row.languages[:3])}: {row.id} is missing"
+            told += f" ({disabled_text(off)})" if off else ""
+            yield Examination("server", NOTE if document else BROKEN, told, f"get it: {get}")
             continue
         if row.state == "held back":
             yield Examination("server", NOTE, f"{row.id} is {choice.why_not}")

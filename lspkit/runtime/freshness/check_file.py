@@ -32,7 +32,12 @@ from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.other_files import OtherFilesResult, check_other_files
 from lspkit.runtime.freshness.proof_by_request import prove
 from lspkit.runtime.freshness.server_catch_up import OUTDATED, wait_for_reread, wait_until_read
-from lspkit.runtime.freshness.unsaved_neighbours import UnsavedNeighbours, beside, judged
+from lspkit.runtime.freshness.unsaved_neighbours import (
+    UnsavedNeighbours,
+    beside,
+    doubt_of_new_file,
+    judged,
+)
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.server import Server
@@ -229,6 +234,8 @@ def _prove_all(
         examined: list[Examined] = []
         texts = beside(one.server, one.uri, context.files, context.pool, one.own)
         found.beside = found.beside or bool(texts.name)
+        if doubt := doubt_of_new_file(one.server, one.file.path, one.text, context.files):
+            texts = UnsavedNeighbours(texts.name, texts.unseen or doubt)
         for rule in one.server.choice.definition.proofs:
             name = "this text" if not _is_on_disk(one.file, effect) else texts.name
             if one.server.record.outdated:

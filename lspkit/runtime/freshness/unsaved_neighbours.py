@@ -16,7 +16,7 @@ from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.server.server import Server
-from lspkit.servers.project.file_relevance import concerns, unseen
+from lspkit.servers.project.file_relevance import concerns, unresolved, unseen
 from lspkit.workspace_boundary import is_inside
 
 
@@ -52,9 +52,24 @@ def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") ->
             name,
             is_shown=server.channel.shows_unsaved(path_to_uri(path)),
             is_there=is_there,
+            has_folder=is_there or os.path.isdir(os.path.dirname(path)),
         )
         found = UnsavedNeighbours(found.name or name, found.unseen or why)
     return found
+
+
+def doubt_of_new_file(server: Server, path: str, text: str | None, files: Files) -> str:
+    """Why a server misjudges a file because it does not exist on disk; empty if it does not.
+
+    `text` is that of the call; without it, the file has an overlay.
+    """
+    definition = server.choice.definition
+    if not definition.exceptions.messages.relative_imports or os.path.exists(path):
+        return ""
+    overlay = files.overlays.get(path)
+    if text is None:
+        text = "" if overlay is None else overlay.text.value
+    return unresolved(definition, os.path.relpath(path, files.boundary.root), text)
 
 
 def _synced(server: Server) -> list[str]:

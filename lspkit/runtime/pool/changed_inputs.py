@@ -17,6 +17,12 @@ def note_changes(server: Server, slot: Slot, events: list[FileEvent]) -> bool:
     if server.usable and any(server.record.inputs.hold(one.path, one.kind) for one in events):
         slot.changed_at = time.monotonic()
         is_outdated = server.begun and server.record.reread()
+    environments = server.record.inputs.environments
+    may_differ = server.usable and environments.may_be_changed_by([one.path for one in events])
+    if may_differ and not environments.are_current():
+        slot.changed_at = time.monotonic()
+        if server.begun:  # otherwise the start will notice it
+            server.record.outdated = is_outdated = True
     definition = server.choice.definition
     with server.channel.lock:
         server.index.changed(

@@ -41,7 +41,6 @@ from lspkit.runtime.server.server import Callbacks, Server
 from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.restriction.trust_profile import ALL, Permits
 from lspkit.servers.selection.choose import Choice
-from lspkit.servers.selection.nested_repositories import is_reached
 from lspkit.servers.sidecar_commands import beside
 from lspkit.servers.status import ServerState
 from lspkit.servers.workspace_event import WorkspaceEvent
@@ -167,6 +166,7 @@ class Pool:
             self._files.read(file)
         for choice in choices:
             try:
+                self._choices.require_path(choice, path)
                 servers.append(self.server_of(choice, call))
             except LspkitError as problem:
                 failures.append(problem)
@@ -189,7 +189,8 @@ class Pool:
             choices = self._choices.for_file(path)
         except NoServerError:
             return {}
-        keys = [(one.id, one.root) for one in choices if one.argv and not one.held_back]
+        usable = [one for one in choices if one.argv and not one.held_back]
+        keys = [(one.id, one.root) for one in usable if one.definition.takes_path(path)]
         found = {key: self._slots.get(key) for key in keys}
         return {key: None if slot is None else slot.server for key, slot in found.items()}
 
@@ -230,6 +231,8 @@ class Pool:
         server.start()
         if not server.usable:
             self.disk_events.end(server)  # it may have been retired before it was watched
+        elif not server.record.inputs.environments.are_current():
+            self.renew(server)  # its settings are from before that
 
     def _take_slot(self, key: Key, choice: Choice, old: Slot | None) -> Slot:
         """The slot with a new server for a key; raises if it is too early. The lock is held."""
@@ -270,10 +273,7 @@ class Pool:
             version=self._version,
             environ=self._environ,
         )
-        # A server that names the source of a library has read it already.
-        server.channel.admits = lambda path: (
-            path in self._files.libraries or is_reached(path, choice.root, self._choices.permits)
-        )
+        server.channel.admits = lambda path: self._choices.admits(choice, path)
         return server
 
     # What the disk says

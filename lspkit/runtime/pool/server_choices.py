@@ -19,7 +19,15 @@ from lspkit.runtime.server import failure_errors
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_inputs import Markers
 from lspkit.servers.restriction.trust_profile import Permit, Permits
-from lspkit.servers.selection.choose import Choice, choose, definitions
+from lspkit.servers.selection.choose import (
+    Choice,
+    choose,
+    definitions,
+    disabled_rivals,
+    disabled_servers,
+    disabled_text,
+)
+from lspkit.servers.selection.nested_repositories import is_reached
 from lspkit.servers.selection.program_lookup import TOOLS_VARIABLE, search_folders
 
 #: Seconds for which the folders of programs, and the permits of roots, are not looked at again:
@@ -102,6 +110,7 @@ class ServerChoices:
         unusable = {
             program for program, until in list(self._unusable_programs.items()) if now < until
         }
+        known = self._by_config().definitions_for(os.path.basename(path))
         choices = choose(
             path,
             workspace,
@@ -109,10 +118,13 @@ class ServerChoices:
             self.folders(),
             unusable,
             self._permit_of,
-            self._by_config().definitions_for(os.path.basename(path)),
+            known,
         )
         if not choices:
-            raise NoServerError(f"no server is defined for {extension} files", extension=extension)
+            what = f"no server is defined for {extension} files"
+            if disabled := disabled_servers(self.config, known):
+                what = f"no server runs for {extension} files: {disabled_text(disabled)}"
+            raise NoServerError(what, extension=extension)
         return choices
 
     def folders(self) -> list[str]:
@@ -144,13 +156,26 @@ class ServerChoices:
             self._derived = derived = _Derived(config)
         return derived
 
+    def admits(self, choice: Choice, path: str) -> bool:
+        """Whether the server of a choice may be shown a file."""
+        if not choice.definition.takes_path(path):
+            return False
+        # A server that names the source of a library has read it already.
+        return path in self._files.libraries or is_reached(path, choice.root, self.permits)
+
+    def require_path(self, choice: Choice, path: str) -> None:
+        """Raise if the server of a choice must not be told of a file at this path."""
+        if not choice.definition.takes_path(path):
+            raise failure_errors.unusable_path(choice)
+
     def require_program(self, choice: Choice) -> None:
         """Raise if no program may be started for a choice."""
         # Without any command: the project's configuration was not allowed to name one.
         if choice.held_back and (choice.argv or not choice.definition.launch.commands):
             raise failure_errors.held_back(choice, self.folders())
         if not choice.argv:
-            raise failure_errors.missing(choice, self.folders())
+            disabled = disabled_rivals(self.config, choice.definition)
+            raise failure_errors.missing(choice, self.folders(), disabled)
 
     def skip(self, program: str, now: float) -> None:
         """A program does not work: choose others for a while. The pool's lock is held."""

@@ -55,7 +55,7 @@ class DiagnosticsRecord:
         #: Whether answers can be trusted: some servers answer before they know the project.
         self.loading = Loading(choice.definition.readiness)
         #: What it has read of its configuration.
-        self.inputs = Inputs(choice.definition, choice.root)
+        self.inputs = Inputs(choice.definition, choice.root, choice.environments)
         #: Whether its state is outdated, so that a new process has to replace it.
         self.outdated = False
         #: Since when it has to read its configuration again; None if it has. And a request that was

@@ -11,7 +11,7 @@ from lspkit.install.install_hint import GET_IT_WITH, InstallHint, install_hint, 
 from lspkit.runtime.process.backoff import FailureRecord
 from lspkit.runtime.process.child import describe_exit
 from lspkit.runtime.server.connection import CLOSED_INPUT, CLOSED_OUTPUT
-from lspkit.servers.selection.choose import Choice
+from lspkit.servers.selection.choose import Choice, disabled_text
 from lspkit.visible_text import count
 
 #: Words of lines that say what went wrong; and beginnings of lines that do not.
@@ -98,13 +98,23 @@ def held_back(choice: Choice, folders: Sequence[str]) -> errors.ServerUnavailabl
     )
 
 
-def missing(choice: Choice, folders: list[str]) -> errors.ServerUnavailableError:
-    """No program of the server was found."""
+def unusable_path(choice: Choice) -> errors.ServerUnavailableError:
+    """The server would end if it was told of this file."""
+    message = f"the path of the file is not valid UTF-8, and {choice.id} cannot be told of it"
+    return errors.ServerUnavailableError(message, server=choice.id)
+
+
+def missing(
+    choice: Choice, folders: list[str], disabled: Sequence[str] = ()
+) -> errors.ServerUnavailableError:
+    """No program of the server was found. `disabled` servers could run in its place."""
     commands = choice.definition.launch.commands
     names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
-    hint = install_hint(choice.definition, folders, any_of_family=not choice.config.selects)
+    any_of_family = not choice.config.selects
+    hint = install_hint(choice.definition, folders, any_of_family=any_of_family, disabled=disabled)
+    other = f" ({disabled_text(disabled)})" if disabled and any_of_family else ""
     return errors.ServerUnavailableError(
-        f"{_not_there(choice, names)}{_words(hint)}",
+        f"{_not_there(choice, names)}{other}{_words(hint)}",
         server=choice.id,
         looked_for=f"{names} in {os.pathsep.join(folders)}",
         install=hint.command,

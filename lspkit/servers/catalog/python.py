@@ -126,12 +126,18 @@ PYTHON: tuple[Definition, ...] = (
         disk=parts.DiskReactions(
             packages="site-packages",
             source_folders=("src", "python"),
+            # It does not apply a changed `src` table to files that are open.
+            config=parts.ConfigFiles(files=("/pyproject.toml", "/ty.toml"), above=True),
             # It ignores a notification of a file whose modification time is unchanged.
             reads_closed="old",
         ),
         caveats=parts.Caveats(skipped_folders=_LEFT_OUT),
-        # Its main thread and the one that answers wait for each other.
-        exceptions=parts.Exceptions(blocks_on_new_files=True),
+        # Its main thread and the one that answers wait for each other. It panics at a path that is
+        # not UTF-8.
+        exceptions=parts.Exceptions(
+            blocks_on_new_files=True,
+            messages=parts.DocumentMessages(relative_imports=r"\bfrom[\s\\]*+\.", utf8_paths=True),
+        ),
         install={"pip": "'lspkit[python]'", "uv": "ty"},
         quirks=(
             "Runs nothing that lies in the project.",
@@ -139,7 +145,9 @@ PYTHON: tuple[Definition, ...] = (
             "Finds nothing wrong with files that it leaves out: those in dist, venv and the like.",
             "So also with those that `[tool.ty.src]` leaves out, which lspkit does not know.",
             "Answers nothing any more if it hears of a new file while it looks at another one.",
+            "Ends if it hears of a file whose name is not UTF-8; lspkit does not tell it of one.",
             "Takes the names in import statements for declarations.",
+            "Does not resolve relative imports of a file that is not on disk.",
         ),
         verified="0.0.100",
     ),

@@ -17,6 +17,8 @@ from lspkit.regular_files import open_regular
 
 #: How many files are read for one configuration.
 MOST = 200
+#: How many paths are kept at which there is no file yet.
+MOST_MISSING = 1_000
 #: Largest file that is read: larger ones are data.
 LARGEST = 1_000_000
 
@@ -45,20 +47,22 @@ _PACKAGE = re.compile(r"(?:@[\w.-]+/)?[\w-][\w.-]*")
 def imported_by(root: str, names: tuple[str, ...]) -> frozenset[str]:
     """The files of these names in a folder, with all that they import, and package folders.
 
-    Empty if they import nothing.
+    Includes the paths of imported files that do not exist: they count as soon as they do. Empty if
+    the files import nothing.
     """
     begin = [path for name in names if os.path.isfile(path := os.path.join(root, name))]
-    found, todo = set(begin), list(begin)
+    found, todo, missing = set(begin), list(begin), set[str]()
     left = MOST_NAMES
     while todo and left and len(found) < MOST:
         file = todo.pop()
         for key, value in itertools.islice(_names_in(file), left):
             left -= 1
-            meant = _meant(key, value, os.path.dirname(file))
+            meant, not_there = _meant(key, value, os.path.dirname(file))
+            missing.update(not_there[: MOST_MISSING - len(missing)])
             if meant is not None and meant not in found:
                 found.add(meant)
                 todo += [meant] if os.path.isfile(meant) else []
-    return frozenset(found) if len(found) > len(begin) else frozenset()
+    return frozenset(found | missing) if missing or len(found) > len(begin) else frozenset()
 
 
 def _names_in(file: str) -> Iterator[tuple[str, str]]:
@@ -88,21 +92,25 @@ def _all_names_in(text: str, *, is_script: bool) -> Iterator[tuple[str, str]]:
         yield _IMPORT, match[1][1:-1]
 
 
-def _meant(key: str, value: str, folder: str) -> str | None:
-    """The file or package folder that a name stands for, if it is part of the project."""
-    path = _file(value, folder, _AFTER_IMPORTS if key == _IMPORT else _AFTER_KEYS)
-    if path is None and key in (_IMPORT, "extends"):
-        return _linked(value, folder)
-    return path
+def _meant(key: str, value: str, folder: str) -> tuple[str | None, list[str]]:
+    """The file or package folder that a name stands for, if it is part of the project.
+
+    And the paths without a file, of which each would come before it.
+    """
+    paths = _paths(value, folder, _AFTER_IMPORTS if key == _IMPORT else _AFTER_KEYS)
+    missing = list(itertools.takewhile(lambda one: not os.path.isfile(one), paths))
+    if len(missing) < len(paths):
+        return paths[len(missing)], missing
+    package = _linked(value, folder) if key in (_IMPORT, "extends") else None
+    return package, [] if package is not None or value.startswith("@") else missing
 
 
-def _file(value: str, folder: str, endings: tuple[str, ...]) -> str | None:
-    """The configuration or script that a value names, if it is a path."""
+def _paths(value: str, folder: str, endings: tuple[str, ...]) -> list[str]:
+    """The configurations or scripts that a value may name, the first choice first."""
     if not value.startswith(("./", "../")) and not value.endswith((*_SCRIPTS, *_DATA)):
-        return None
+        return []
     path = os.path.normpath(os.path.join(folder, value))
-    with_endings = [path + one for one in endings if (path + one).endswith((*_SCRIPTS, *_DATA))]
-    return next((one for one in with_endings if os.path.isfile(one)), None)
+    return [path + one for one in endings if (path + one).endswith((*_SCRIPTS, *_DATA))]
 
 
 def _text(file: str) -> str:

@@ -17,9 +17,11 @@ import msgspec
 
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED
 from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import ConfigFiles
 from lspkit.servers.project.config_imports import imported_by
-from lspkit.servers.project.file_relevance import changes_modules, is_named
+from lspkit.servers.project.file_relevance import changes_modules, is_named, is_one_of
 from lspkit.servers.project.package_folders import is_of_packages
+from lspkit.servers.project.python_environment import Environments
 from lspkit.workspace_boundary import folders_above, is_inside
 
 _WILD = re.compile(r"[*?\[]")
@@ -84,7 +86,10 @@ class Inputs(msgspec.Struct):
 
     definition: Definition
     root: str
-    #: Files and folders that the configuration imports, with itself; None: not known.
+    #: The virtual environments that it was started for, if it reads their packages.
+    environments: Environments = Environments()
+    #: Files and folders that the configuration imports, with itself, and paths where one is
+    #: missing; None: not known.
     _imported: frozenset[str] | None = None
     _times: Times = msgspec.field(default_factory=Times)
 
@@ -98,13 +103,13 @@ class Inputs(msgspec.Struct):
         if config is None:
             return False
         names, packages = config.files, os.path.join(self.root, self.definition.disk.packages)
-        if is_named(path, names, self.root) and is_inside(path, self.root):
+        if self._is_config(path, config):
             held = not (config.first_only and is_shadowed(path, names, self.root))
         elif config.packages and is_inside(path, packages):
             held = is_of_packages(path, packages)
         else:
             held = bool(config.imports) and self._import(path, config.imports)
-        if os.path.basename(path) in config.imports:
+        if held or os.path.basename(path) in config.imports:
             self._imported = None  # its imports may have changed
         return held
 
@@ -114,6 +119,12 @@ class Inputs(msgspec.Struct):
         config = self.definition.disk.config
         if config is not None and config.imports:
             self._imported = imported_by(self.root, config.imports)
+
+    def _is_config(self, path: str, config: ConfigFiles) -> bool:
+        if is_inside(path, self.root):
+            return is_named(path, config.files, self.root)
+        folder, name = os.path.split(path)
+        return config.above and is_one_of(name, config.files) and is_inside(self.root, folder)
 
     def _hides_change(self, path: str, kind: int) -> bool:
         """Whether it regards a changed source as unchanged, because of its time."""

@@ -78,10 +78,13 @@ def concerns(definition: Definition, name: str, *, is_inside: bool) -> bool:
     return why == "source" or (is_inside and why == "named")
 
 
-def unseen(definition: Definition, name: str, *, is_shown: bool, is_there: bool) -> str:
+def unseen(
+    definition: Definition, name: str, *, is_shown: bool, is_there: bool, has_folder: bool = True
+) -> str:
     """Why a server does not see the unsaved text of another file; empty if it does.
 
     `is_shown`: the file is open in the server with that text. `is_there`: the file exists on disk.
+    `has_folder`: its folder does.
     """
     documents = definition.documents
     if documents.unsaved == "never":
@@ -92,7 +95,20 @@ def unseen(definition: Definition, name: str, *, is_shown: bool, is_there: bool)
         return f"it reads {name} from disk, and not the text that replaces it"
     if not is_there and not documents.unsaved_files:
         return f"it does not see files that are not on disk, such as {name}"
+    if not has_folder and documents.unsaved_files == "in folders":
+        return f"it does not see files in a folder that is not on disk, such as {name}"
     return ""
+
+
+def unresolved(definition: Definition, name: str, text: str) -> str:
+    """Why a server misjudges the text of a file that does not exist on disk; empty if it does not.
+
+    A file that exists is not affected.
+    """
+    pattern = definition.exceptions.messages.relative_imports
+    if not pattern or re.search(pattern, text) is None:
+        return ""
+    return f"it does not resolve relative imports of a file that is not on disk, such as {name}"
 
 
 # A change on disk

@@ -2,11 +2,13 @@
 
 Only what shows that a package was added, removed or replaced is watched: the folder that holds the
 packages, with the records of package managers, and the folder of each package itself, not its
-subfolders. In a virtual environment that includes the path to its packages.
+subfolders. In a virtual environment that includes the path to its packages, and the folder of its
+interpreter.
 
     node_modules  node_modules/@scope  node_modules/name  node_modules/@scope/name
     node_modules/.pnpm
-    .venv  .venv/lib  .venv/lib/python3.x  .venv/lib/python3.x/site-packages  …/site-packages/name
+    .venv  .venv/bin  .venv/lib  .venv/lib/python3.x
+    .venv/lib/python3.x/site-packages  …/site-packages/name
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ MOST = 500
 
 _HOLDERS = re.compile(
     r"(?:(?!/node_modules/).)*/node_modules(?:/\.pnpm|/@[^/]+)?"
-    r"|.*/\.?venv(?:/[lL]ib(?:/python[^/]*)?)?"
+    r"|.*/\.?venv(?:/bin|/Scripts|/[lL]ib(?:/python[^/]*)?)?"
     r"|.*/site-packages",
     re.DOTALL,
 )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from lspkit.servers.restriction.trust_profile import PROJECT_FOLDERS
+from lspkit.servers.project.python_environment import named_interpreter, own_interpreter
 from lspkit.servers.selection.choose import Choice
 from lspkit.servers.selection.program_lookup import find_program
 from lspkit.types import Interpreter
@@ -44,15 +44,12 @@ class _Search(msgspec.Struct, frozen=True):
     @property
     def named(self) -> str:
         """The interpreter in the settings of the server."""
-        python = self.choice.definition.launch.settings.get("python")
-        named = python.get("pythonPath") if isinstance(python, dict) else None
-        return named if isinstance(named, str) else ""
+        return named_interpreter(self.choice.definition.launch.settings)
 
     @property
     def own(self) -> str:
         """The interpreter in the project."""
-        places = [os.path.join(self.choice.root, *one, "python") for one in PROJECT_FOLDERS[1:]]
-        return next((one for one in places if os.access(one, os.X_OK)), "")
+        return own_interpreter(self.choice.root) or ""
 
 
 def interpreter_of(choice: Choice, environ: Mapping[str, str] = os.environ) -> Interpreter | None:

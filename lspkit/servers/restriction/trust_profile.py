@@ -8,7 +8,6 @@ the user's variables lead into such a project (`launch_environment.py`).
 
 from __future__ import annotations
 
-import glob
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -18,15 +17,19 @@ import msgspec
 
 from lspkit.config.merge import merge_values
 from lspkit.servers.definition import Definition
+from lspkit.servers.project.python_environment import (
+    FOLDERS,
+    PROGRAMS,
+    own_interpreter,
+    own_packages,
+)
 from lspkit.servers.restriction.compile_commands import compiling
 from lspkit.servers.selection.npm_package import can_load, package_of
 from lspkit.servers.selection.program_lookup import find_program
 from lspkit.workspace_boundary import is_inside, leads_through, project_tree
 
 #: Where projects keep their own programs, relative to a server's root.
-PROJECT_FOLDERS = (("node_modules", ".bin"), (".venv", "bin"), ("venv", "bin"))
-if os.name == "nt":
-    PROJECT_FOLDERS = (("node_modules", ".bin"), (".venv", "Scripts"), ("venv", "Scripts"))
+PROJECT_FOLDERS = (("node_modules", ".bin"), *((name, PROGRAMS) for name in FOLDERS))
 
 
 class Permit(msgspec.Struct, frozen=True):
@@ -62,7 +65,7 @@ def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> D
     It uses what the project has, and packages of other programs in these folders.
     """
     if own := definition.trust.trusted_settings:
-        own = _filled(own, {"interpreter": _interpreter((), root, "")})
+        own = _filled(own, {"interpreter": own_interpreter(root)})
         definition = definition.with_launch(settings=merge_values(own, definition.launch.settings))
     return definition if definition.exceptions.borrows is None else _lent(definition, folders)
 
@@ -74,7 +77,7 @@ def as_configured(definition: Definition, folders: Sequence[str]) -> Definition 
 
 def own_files(definition: Definition, root: str) -> list[str]:
     """Existing files, relative to the root, that this server runs or obeys if trusted."""
-    found = [_interpreter((), root, "")] if definition.trust.trusted_settings else []
+    found = [own_interpreter(root)] if definition.trust.trusted_settings else []
     own = [os.path.relpath(path, root) for path in found if path is not None]
     risky = definition.trust.risky_files
     return own + [name for name in risky if os.path.isfile(os.path.join(root, name))]
@@ -157,21 +160,6 @@ def _python(_: tuple[str, ...], __: str, workspace: str) -> str | None:
     return None
 
 
-def _interpreter(_: tuple[str, ...], root: str, __: str) -> str | None:
-    """The project's own interpreter."""
-    candidates = (os.path.join(root, *parts, "python") for parts in PROJECT_FOLDERS[1:])
-    return next((path for path in candidates if os.access(path, os.X_OK)), None)
-
-
-def _packages(_: tuple[str, ...], root: str, __: str) -> list[str]:
-    """The project's installed packages, to resolve imports without running anything."""
-    patterns = [
-        os.path.join(glob.escape(root), name, "lib", "python*", "site-packages")
-        for name in (".venv", "venv")
-    ]
-    return sorted(found for pattern in patterns for found in glob.glob(pattern))
-
-
 def _tsserver(argv: tuple[str, ...], _: str, workspace: str) -> str | None:
     """The TypeScript that is installed beside the server."""
     project = project_tree(workspace)
@@ -188,8 +176,9 @@ def _tsserver(argv: tuple[str, ...], _: str, workspace: str) -> str | None:
 #: The placeholders of a profile, and the functions that fill them in.
 PLACES: dict[str, Callable[[tuple[str, ...], str, str], Any]] = {
     "python": _python,
-    "interpreter": _interpreter,
-    "packages": _packages,
+    "interpreter": lambda _, root, __: own_interpreter(root),
+    # To resolve imports without running anything.
+    "packages": lambda _, root, __: own_packages(root),
     "tsserver": _tsserver,
     # How sources are compiled, as far as it is safe; and the others.
     "commands": lambda _, root, __: compiling(root).commands,

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections import ChainMap
 from collections.abc import Container, Iterable, Sequence
 
 import msgspec
 
 from lspkit.config import Config, ServerConfig
 from lspkit.config.merge import expand_dotted_keys, merge_values
+from lspkit.protocol.uris import is_utf8
 from lspkit.servers.definition import Definition
+from lspkit.servers.project.package_folders import PYTHON
+from lspkit.servers.project.python_environment import Environments, find_environments
 from lspkit.servers.restriction import trust_profile
 from lspkit.servers.selection.nested_repositories import trusted_root_of
 from lspkit.servers.selection.program_lookup import find_program
@@ -29,6 +33,8 @@ class Choice(msgspec.Struct, frozen=True):
     permit: trust_profile.Permit = trust_profile.ALL
     #: Why it does not run there, even if its program is found; empty if it runs.
     held_back: str = ""
+    #: The virtual environments that it was chosen for, if it reads their packages.
+    environments: Environments = Environments()
 
     @property
     def trust(self) -> str:
@@ -90,6 +96,24 @@ def definitions(config: Config) -> list[Definition]:
     return list(known.values())
 
 
+def disabled_servers(config: Config, known: Iterable[Definition]) -> list[str]:
+    """The ids of those servers that the configuration disables."""
+    return [one.id for one in known if config.server(one.id, one.aliases).disabled]
+
+
+def disabled_rivals(config: Config, definition: Definition) -> list[str]:
+    """The disabled servers that could run in place of a server."""
+    group = (definition.family, definition.role)
+    rivals = (one for one in definitions(config) if (one.family, one.role) == group)
+    return disabled_servers(config, rivals)
+
+
+def disabled_text(ids: Sequence[str]) -> str:
+    """That servers are disabled."""
+    names = " and ".join([", ".join(ids[:-1]), ids[-1]] if ids[1:] else ids)
+    return f"{names} {'are' if ids[1:] else 'is'} disabled in the configuration"
+
+
 def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
     if known is None:
         known = Definition(id=id, family=id, languages={})
@@ -123,7 +147,7 @@ def _language(extension: str) -> str:
 class Kinds:
     """Which files have the same servers: those of one folder with one extension.
 
-    A file whose name is in a definition is a kind of its own.
+    A file whose name is in a definition, or is not UTF-8, is a kind of its own.
     """
 
     def __init__(self, config: Config) -> None:
@@ -133,7 +157,11 @@ class Kinds:
         """The kind of a path: `choose` gives equal results for paths of one kind."""
         folder, name = os.path.split(path)
         stem, _, extension = name.rpartition(".")
-        if not stem or not self._names.isdisjoint((name, name.partition(".")[0] + ".*")):
+        if (
+            not stem
+            or not is_utf8(name)
+            or not self._names.isdisjoint((name, name.partition(".")[0] + ".*"))
+        ):
             return folder, name
         return folder, "*." + extension
 
@@ -196,6 +224,11 @@ def permitted(
     """
     searched = trust_profile.program_folders(root, permit, list(folders))
     argv = find_argv(definition, searched, at if permit.trusted else "")
+    environments = Environments()
+    if argv and definition.disk.packages == PYTHON:
+        # Before an interpreter is put into the settings: a change in between is noticed.
+        variables = ChainMap(said.env, os.environ)
+        environments = find_environments(root, workspace, definition.launch.settings, variables)
     if permit.trusted:
         made = trust_profile.at_home(definition, root, searched)
     elif definition.trust.untrusted is None and definition.id in permit.vouched:
@@ -204,7 +237,7 @@ def permitted(
         made = trust_profile.restrict(definition, argv, root, workspace)
     if isinstance(made, str):
         return Choice(definition, argv, said, root, permit, made)
-    return Choice(made, argv, said, root, permit)
+    return Choice(made, argv, said, root, permit, environments=environments)
 
 
 def _runs(choice: Choice, candidates: list[Choice], unusable: Container[str]) -> bool:
