@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -42,6 +43,22 @@ def comes_true(condition: Callable[[], object]) -> bool:
     while time.monotonic() < deadline and not condition():
         threading.Event().wait(0.005)
     return bool(condition())
+
+
+@contextmanager
+def interrupted(condition: Callable[[], object]) -> Iterator[None]:
+    """Interrupt this process when the condition is true, as Ctrl-C does. For the main thread."""
+
+    def interrupt() -> None:
+        if comes_true(condition):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def lives(pid: int) -> bool:

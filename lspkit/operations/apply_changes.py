@@ -240,17 +240,19 @@ def _run(action: CodeAction, command: WireCommand, *, verify: bool) -> effects.E
     arguments = command.arguments or []
     try:
         yield effects.RunCommand(action.server, action.via, command.command, arguments, make)
-    except errors.LspkitError:
+        applied = combine_edits(made, action.server)
+        search = EditSearch()
+        if verify:
+            texts = _texts(applied.edit).items()
+            files = [EditedFile(str(one), both[0]) for one, both in texts]
+            search = yield from find_dependents(files)
+    except GeneratorExit:
+        raise  # no effect is performed any more
+    except BaseException:  # also an interrupt: the caller does not get what could be undone
         for one in reversed(made):
             yield effects.Undo(one)
         raise
-    applied = combine_edits(made, action.server)
-    if verify:
-        search = yield from find_dependents(
-            [EditedFile(str(one), both[0]) for one, both in _texts(applied.edit).items()]
-        )
-        applied = yield from _verify(applied, before, search)
-    return applied
+    return (yield from _verify(applied, before, search)) if verify else applied
 
 
 def _reports(edit: WorkspaceEdit) -> effects.Effects[dict[Path, Report]]:
@@ -263,10 +265,33 @@ def _reports(edit: WorkspaceEdit) -> effects.Effects[dict[Path, Report]]:
 def _verify(
     applied: AppliedEdit, before: dict[Path, Report], search: EditSearch
 ) -> effects.Effects[AppliedEdit]:
-    """Check the changed files and those that depend on them; undo the edit if it breaks any.
+    """Check what was changed; undo the edit if it breaks anything, or if the check is ended.
 
     The result has what could not be checked.
     """
+    try:
+        new, unverified = yield from _check_applied(applied, before, search)
+    except GeneratorExit:
+        raise  # no effect is performed any more
+    except BaseException:  # also an interrupt: the caller does not get what could be undone
+        yield effects.Undo(applied)
+        raise
+    if not new:
+        return msgspec.structs.replace(applied, unverified=unverified)
+    yield effects.Undo(applied)
+    found = "; ".join(str(one) for findings in new for one in findings[:3])
+    raise errors.RequestFailedError(
+        f"the edit was undone, since it introduces errors: {found}",
+        server=applied.edit.server,
+        introduced=tuple(_as_data(one) for findings in new for one in findings),
+    )
+
+
+def _check_applied(
+    applied: AppliedEdit, before: dict[Path, Report], search: EditSearch
+) -> effects.Effects[tuple[list[list[Diagnostic]], tuple[str, ...]]]:
+    """The new errors in the changed files and those that depend on them, by file, and a line for
+    everything that could not be checked. Raises `CancelledError` if the caller has cancelled."""
     there = tuple(str(one.path) for one in applied.touched if one.now == "file")
     after: dict[Path, Report] = yield from checks.check_all(checks.CheckAllRequest(paths=there))
     new = _introduced_errors(applied.edit, before, after)
@@ -280,18 +305,11 @@ def _verify(
         unknown |= others.unknown
         named = others.unknown.keys() & set(search.dependents)
         left_out = others.left_out - len(named)
-    if not new:
-        lines = [f"{path}: {why}" if path else why for path, why in unknown.items()]
-        if left_out > 0:
-            lines.append(f"{count(left_out, 'file')} with uses of it: not checked in time")
-        return msgspec.structs.replace(applied, unverified=tuple(map(one_line, lines)))
-    yield effects.Undo(applied)
-    found = "; ".join(str(one) for findings in new for one in findings[:3])
-    raise errors.RequestFailedError(
-        f"the edit was undone, since it introduces errors: {found}",
-        server=applied.edit.server,
-        introduced=tuple(_as_data(one) for findings in new for one in findings),
-    )
+    yield effects.RaiseIfCancelled()
+    lines = [f"{path}: {why}" if path else why for path, why in unknown.items()]
+    if left_out > 0:
+        lines.append(f"{count(left_out, 'file')} with uses of it: not checked in time")
+    return new, tuple(map(one_line, lines))
 
 
 def _as_data(finding: Diagnostic) -> dict[str, Any]:

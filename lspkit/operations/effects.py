@@ -229,6 +229,10 @@ class Undo(Effect, frozen=True):
     applied: AppliedEdit
 
 
+class RaiseIfCancelled(Effect, frozen=True):
+    """Raises `CancelledError` if the caller has cancelled the call. Sent back: None."""
+
+
 class ChangeDisk(Effect, frozen=True):
     """Write, move or delete a file and notify the servers. Sent back: None."""
 

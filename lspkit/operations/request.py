@@ -11,6 +11,7 @@ import msgspec
 
 from lspkit.errors import PositionError
 from lspkit.operations.effects import Effect
+from lspkit.protocol.text import BYTE_ORDER_MARK
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -72,8 +73,15 @@ class FileRequest(Request[T_co], Generic[T_co], frozen=True, kw_only=True):
     """A request about one file."""
 
     path: str
-    #: The text to use instead of the file's content, for this request only.
+    #: The text to use instead of the file's content, for this request only. As in a file, a byte
+    #: order mark is no part of it.
     text: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.text is not None and self.text.startswith(BYTE_ORDER_MARK):
+            text = self.text.removeprefix(BYTE_ORDER_MARK)
+            msgspec.structs.force_setattr(self, "text", text)
 
 
 def check_number(name: str, value: object) -> None:

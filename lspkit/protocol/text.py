@@ -39,6 +39,9 @@ _WIDTH: dict[str, Callable[[str], int]] = {
     "utf-32": len,
 }
 
+#: The first character of some texts. It is not sent to servers, nor counted as a column.
+BYTE_ORDER_MARK = "\ufeff"
+
 
 class Text:
     """An immutable text with an index of its lines.

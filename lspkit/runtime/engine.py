@@ -30,6 +30,7 @@ from lspkit.operations.effects import (
     FindPlaces,
     FindServers,
     Overlay,
+    RaiseIfCancelled,
     ReadText,
     ReportUndecodable,
     Reread,
@@ -206,6 +207,9 @@ class LocalEngine:
                 except LspkitError as problem:
                     effect = operation.throw(self._closed_or(problem))
                     continue
+                except BaseException as interrupt:  # noqa: BLE001 (thrown into the operation)
+                    effect = operation.throw(interrupt)  # it may have to undo something
+                    continue
                 effect = operation.send(answer)
         except StopIteration as end:
             return end.value
@@ -290,6 +294,7 @@ class LocalEngine:
             TakeStatus: lambda effect, _: take_status(files, pool, self.loaded, effect.root),
             FindServers: lambda effect, _: find_servers(effect, files, pool),
             DoAll: partial(do_all, self._steps),
+            RaiseIfCancelled: lambda _, call: call.raise_if_cancelled(),
             Reread: lambda *_: self._reload(),
             RestartServer: partial(restart_server, pool),
             TakeChanges: partial(take_changes, context),

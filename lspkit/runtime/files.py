@@ -23,7 +23,7 @@ from pathlib import Path
 import msgspec
 
 from lspkit.errors import PathError
-from lspkit.protocol.text import Text, Unsaved
+from lspkit.protocol.text import BYTE_ORDER_MARK, Text, Unsaved
 from lspkit.protocol.uris import normalize_uri, path_to_uri, uri_to_path
 from lspkit.runtime.file_content import (
     STAMP_SIZE,
@@ -124,7 +124,7 @@ class Overlays:
         with self._lock:
             self._last += 1
             for path, text in texts.items():
-                shown = Content(Text(text), Unsaved(self._last))
+                shown = Content(Text(text.removeprefix(BYTE_ORDER_MARK)), Unsaved(self._last))
                 self.shown[path] = [*self.shown.get(path, ()), shown]
             return self._last
 

@@ -26,6 +26,7 @@ from lspkit.operations.effects import (
     FindDependents,
     FindPlaces,
     NoteText,
+    RaiseIfCancelled,
     ReadText,
     Remember,
     ReportUndecodable,
@@ -131,7 +132,7 @@ class Engine:
                 return [self.run(one) for one in effect.requests]
             case ExamineOthers():
                 return OthersExamined()
-            case NoteText():
+            case NoteText() | RaiseIfCancelled():
                 return None
         raise AssertionError(effect)
 

@@ -199,17 +199,21 @@ class TestRegistrations:
         ],
     )
     @pytest.mark.parametrize("verb", ["registerCapability", "unregisterCapability"])
-    def test_registrations_that_are_no_list_are_answered(self, verb: str, entries: object) -> None:
+    def test_registrations_that_are_no_list_are_refused(self, verb: str, entries: object) -> None:
         key = "registrations" if verb == "registerCapability" else "unregisterations"
-        ask(f"client/{verb}", {key: entries})
+        event, message = ask(f"client/{verb}", {key: entries})
+        assert event is None
+        assert message["error"] == {"code": -32602, "message": f"{key}: a list was expected"}
 
     @pytest.mark.parametrize("options", ["text", [1], 5, True])
     def test_options_that_are_no_object_do_no_harm_later(self, options: object) -> None:
         session = running()
         entry = {"id": "r", "method": "textDocument/hover", "registerOptions": options}
-        ask("client/registerCapability", {"registrations": [entry]}, session)
+        _, message = ask("client/registerCapability", {"registrations": [entry]}, session)
+        assert message["result"] is None
         document = DocumentKey("file:///top/a.py", "python")
-        assert session.supports("textDocument/hover", document) in (True, False)
+        assert session.supports("textDocument/hover", document)
+        assert session.capabilities.options("textDocument/hover", document) == [{}]
 
 
 class TestMalformedRequests:
@@ -235,10 +239,26 @@ class TestMalformedRequests:
         assert unframed(got[3][1])["error"]["code"] == -32601
         assert session.counts["bad messages"] == 2
 
-    def test_a_refusal_of_a_broken_request_is_itself_good_json(self) -> None:
-        _, reply = running().receive(parse(b'{"id":"\xff","method":"x"}'))
-        if reply is not None:
-            unframed(reply)
+    @pytest.mark.parametrize(
+        ("body", "code"),
+        [
+            ('{"id":"é","method":"x","params":"\udcff"}', -32700),
+            ('{"id":"é","method":"x","params":[1,}', -32700),
+            ('{"id":"é","method":3}', -32600),
+        ],
+        ids=["no UTF-8", "no JSON", "no method"],
+    )
+    def test_a_refusal_of_a_broken_request_is_itself_good_json(self, body: str, code: int) -> None:
+        _, reply = running().receive(parse(body.encode("utf-8", "surrogateescape")))
+        message = unframed(reply)
+        assert (message["id"], message["error"]["code"]) == ("é", code)
+
+    def test_a_broken_request_whose_id_cannot_be_read_is_not_answered(self) -> None:
+        session = running()
+        event, reply = session.receive(parse(b'{"id":"\xff","method":"x"}'))
+        assert isinstance(event, events.BadMessage)
+        assert reply is None
+        assert session.counts["bad messages"] == 1
 
     def test_params_nested_to_the_limit_of_reading_are_answered(self) -> None:
         def request(depth: int) -> bytes:

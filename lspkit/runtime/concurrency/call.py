@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from lspkit.errors import CancelledError
 from lspkit.runtime.concurrency.waiter import Outcome, Waiter
 
 #: How often a `threading.Event` as a cancel is polled: a thread cannot wait for two things.
@@ -170,6 +171,11 @@ class CallContext(msgspec.Struct, eq=False):
     def cancelled(self) -> bool:
         """Whether the caller has given up."""
         return self.cancel is not None and self.cancel.is_set()
+
+    def raise_if_cancelled(self) -> None:
+        """Raise `CancelledError` if the caller has given up."""
+        if self.cancelled():
+            raise CancelledError("the call was cancelled")
 
     @property
     def is_over(self) -> bool:

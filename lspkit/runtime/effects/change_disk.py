@@ -13,6 +13,7 @@ from lspkit.edits.text_edits import encode
 from lspkit.errors import LspkitError
 from lspkit.late_imports import safe_imports
 from lspkit.operations.effects import Apply, ChangeDisk
+from lspkit.protocol.text import BYTE_ORDER_MARK
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.concurrency.call import CallContext
@@ -40,7 +41,8 @@ def _write(context: Context, replaced: ReplacedFiles, path: str, text: str) -> l
     boundary = context.files.boundary
     there = locate(path, boundary, may_be_missing=True)
     marked = there.stat is not None and single_file.begins_with(path, BOM_UTF8, boundary)
-    data = encode(BOM_UTF8 if marked else b"", text, path)
+    adds_mark = marked and not text.startswith(BYTE_ORDER_MARK)
+    data = encode(BOM_UTF8 if adds_mark else b"", text, path)
     if there.stat is not None:
         replaced.hold(there.path)
     real = single_file.replace(path, data, boundary, make_folders=True)
@@ -56,7 +58,11 @@ def apply_edit(context: Context, effect: Apply) -> AppliedEdit:
     if versions is None:
         versions = document_versions(context, effect.edit)
     applied = apply.apply(effect.edit, context.files.boundary, versions=versions)
-    context.pool.disk_events.changed_by_us(_events(applied))
+    try:
+        context.pool.disk_events.changed_by_us(_events(applied))
+    except BaseException:  # an interrupt: nobody else knows yet what to undo
+        undo_edit(context, applied)
+        raise
     return applied
 
 

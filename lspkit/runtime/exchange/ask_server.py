@@ -191,7 +191,7 @@ def wait_for_answer(
     began = time.monotonic() if began is None else began
     try:
         if pending.view is not None and server.choice.definition.exceptions.blocks_on_new_files:
-            yield from _wait_unless_blocked(context, server, pending, until)
+            yield from _wait_unless_blocked(context, server, pending, until, began)
         else:
             if uncancelled((yield (pending.waiter, until))) is Outcome.TIMED_OUT:
                 raise _timed_out(context, server, pending.method, began, until)
@@ -232,7 +232,7 @@ def _answer_of(
 
 
 def _wait_unless_blocked(
-    context: Context, server: Server, pending: PendingRequest, until: float
+    context: Context, server: Server, pending: PendingRequest, until: float, began: float
 ) -> Steps[None]:
     """Wait for an answer; end a server that blocks itself, which completes the wait.
 
@@ -242,7 +242,7 @@ def _wait_unless_blocked(
     while not pending.waiter.done:
         connection, next_look = server.channel.connection, time.monotonic() + LOOK_EVERY
         if connection is None or next_look >= until:
-            yield from wait_for(context, server, pending.waiter, until, pending.method)
+            yield from wait_for(context, server, pending.waiter, until, pending.method, began)
             return
         uncancelled((yield (pending.waiter, next_look)))
         if pending.waiter.done:
@@ -254,10 +254,18 @@ def _wait_unless_blocked(
 
 
 def wait_for(
-    context: Context, server: Server, waiter: Waiter, until: float, method: str = ""
+    context: Context,
+    server: Server,
+    waiter: Waiter,
+    until: float,
+    method: str = "",
+    began: float | None = None,
 ) -> Steps[None]:
-    """Wait for an event of a server; raises a timeout with its reason."""
-    began = time.monotonic()
+    """Wait for an event of a server; raises a timeout with its reason.
+
+    `began` is when the wait began, of which this one may be the last part.
+    """
+    began = time.monotonic() if began is None else began
     if uncancelled((yield (waiter, until))) is Outcome.TIMED_OUT:
         raise _timed_out(context, server, method, began, until)
 
@@ -321,12 +329,13 @@ def wait_for_turn(
 
     With `may_leave`, returns False for a server that has to be replaced, without waiting.
     """
+    began = time.monotonic()
     while not turn.done:
         if may_leave and server.record.outdated:
             return False
         patience = time.monotonic() + LOST_TURN
         if patience >= call.deadline:
-            yield from wait_for(context, server, turn, call.deadline, method)
+            yield from wait_for(context, server, turn, call.deadline, method, began)
         else:
             uncancelled((yield (turn, patience)))
         # A caller before this one may have been interrupted before it called `tidy`.

@@ -26,7 +26,8 @@ SHARE = 0.5
 
 def wait_for_project(context: Context, server: Server, call: CallContext) -> Steps[None]:
     """Wait until the server, which has a document, has loaded its project."""
-    begin_by = time.monotonic() + server.record.loading.begins_within
+    began = time.monotonic()
+    begin_by = began + server.record.loading.begins_within
     while server.channel.failure is None:
         activity = server.activity.next()
         busy, late = bool(server.channel.session.progress.work), time.monotonic() >= begin_by
@@ -34,17 +35,18 @@ def wait_for_project(context: Context, server: Server, call: CallContext) -> Ste
             server.record.believe()
             return
         if busy or late or begin_by >= call.deadline:
-            yield from wait_for(context, server, activity, call.deadline)
+            yield from wait_for(context, server, activity, call.deadline, began=began)
         else:
             uncancelled((yield (activity, begin_by)))
 
 
 def wait_while_reloading(context: Context, server: Server, call: CallContext) -> Steps[None]:
     """Wait while the server is loading its project again."""
+    began = time.monotonic()
     while server.record.loading.again and server.channel.failure is None:
         activity = server.activity.next()
         if server.record.loading.again:
-            yield from wait_for(context, server, activity, call.deadline)
+            yield from wait_for(context, server, activity, call.deadline, began=began)
 
 
 def companion_of(server: Server, path: str, pool: Pool, call: CallContext) -> Server | None:

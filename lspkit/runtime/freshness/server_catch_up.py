@@ -35,6 +35,7 @@ PAUSE = 0.01
 
 def wait_for_reread(context: Context, server: Server, call: CallContext) -> Steps[None]:
     """Wait until it says so, if its configuration has changed; otherwise it has to be restarted."""
+    began = time.monotonic()
     while (since := server.record.rereading) is not None and server.usable:
         activity = server.activity.next()
         if server.record.rereading is None:
@@ -43,7 +44,7 @@ def wait_for_reread(context: Context, server: Server, call: CallContext) -> Step
         if time.monotonic() >= latest:
             context.pool.renew(server)
         elif latest > call.deadline:
-            yield from wait_for(context, server, activity, call.deadline)
+            yield from wait_for(context, server, activity, call.deadline, began=began)
         else:
             uncancelled((yield (activity, latest)))
 

@@ -77,6 +77,16 @@ def test_a_byte_order_mark_stays_and_the_server_sees_none(tmp_path, scripted):
     assert opened["params"]["textDocument"]["text"] == "new\n"
 
 
+def test_a_byte_order_mark_of_the_text_is_not_written_twice(tmp_path, scripted):
+    argv = scripted(Script())
+    (tmp_path / "bom.scr").write_bytes(b"\xef\xbb\xbfold\n")
+    with workspace(tmp_path, argv) as ws:
+        ws.write("bom.scr", "\ufeffnew\n")
+        [opened] = Log.of(argv).messages(OPEN)
+    assert (tmp_path / "bom.scr").read_bytes() == b"\xef\xbb\xbfnew\n"
+    assert opened["params"]["textDocument"]["text"] == "new\n"
+
+
 def test_a_file_keeps_its_mode(tmp_path, scripted):
     with workspace(tmp_path, scripted(Script())) as ws:
         (tmp_path / "a.scr").chmod(0o750)

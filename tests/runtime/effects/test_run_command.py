@@ -9,7 +9,7 @@ import pytest
 
 import lspkit
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
-from tests.scripted import workspace
+from tests.scripted import interrupted, workspace
 
 ACTIONS, COMMAND, APPLY = (
     "textDocument/codeAction",
@@ -151,6 +151,16 @@ def test_a_command_that_does_not_end_in_time_leaves_nothing(tmp_path, scripted):
         with pytest.raises(lspkit.RequestTimeoutError):
             ws.apply(action, timeout=0.5)
         assert (tmp_path / "a.scr").read_bytes() == b"old\n"
+
+
+def test_a_command_that_is_interrupted_leaves_nothing(tmp_path, scripted):
+    target = tmp_path / "a.scr"
+    argv = scripted(commanded(asks_for(target, "new "), faults=[Fault(COMMAND, "hang")]))
+    with workspace(tmp_path, argv, text="old\n") as ws:
+        [action] = ws.code_actions("a.scr", 1, 1)
+        with pytest.raises(KeyboardInterrupt), interrupted(lambda: verdicts(argv)):
+            ws.apply(action)
+        assert target.read_bytes() == b"old\n"
 
 
 def test_an_edit_that_comes_after_the_command_is_refused(tmp_path, scripted):

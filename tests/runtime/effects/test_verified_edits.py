@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,7 @@ from lspkit.runtime.watch.backend import PollingNotifier
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from lspkit.types import Position, Range
 from tests.runtime.server_log import PULL, written_outside
-from tests.scripted import workspace
+from tests.scripted import comes_true, interrupted, workspace
 
 REFERENCES = "textDocument/references"
 BY_PULL = Diagnostics(how="pull")
@@ -32,6 +33,43 @@ def test_an_edit_that_is_verified_is_seen_within_the_same_call(tmp_path, scripte
             assert ws.check("a.scr").verdict.clean
 
 
+#: The pull after the edit does not end.
+ENDLESS = Script(diagnostics=BY_PULL, faults=[Fault(PULL, "hang", nth=2)])
+
+
+def renaming_edit(path: Path) -> WorkspaceEdit:
+    word = Range(Position(1, 5), Position(1, 10))
+    texts = ("def greet\n", "def meets\n")
+    return WorkspaceEdit((FileEdit(path, path.as_uri(), (TextEdit(word, "meets"),), *texts),))
+
+
+def test_an_edit_whose_verification_is_interrupted_is_undone(tmp_path, scripted):
+    argv, path = scripted(ENDLESS), tmp_path / "a.scr"
+    with workspace(tmp_path, argv, text="def greet\n") as ws:
+        is_verified = partial(has_asked, argv, 2)
+        with pytest.raises(KeyboardInterrupt), interrupted(is_verified):
+            ws.apply(renaming_edit(path), verify=True)
+        assert path.read_text(encoding="utf-8") == "def greet\n"
+        assert ws.check("a.scr").verdict.clean, "the workspace is usable"
+
+
+def test_an_edit_whose_verification_is_cancelled_is_undone(tmp_path, scripted):
+    argv, path, cancel = scripted(ENDLESS), tmp_path / "a.scr", lspkit.CancelToken()
+    with workspace(tmp_path, argv, text="def greet\n") as ws, ThreadPoolExecutor(1) as callers:
+        edit = renaming_edit(path)
+        applied = callers.submit(ws.apply, edit, verify=True, cancel=cancel)
+        assert comes_true(lambda: has_asked(argv, 2))
+        assert path.read_text(encoding="utf-8") == "def meets\n"
+        cancel.set()
+        assert isinstance(applied.exception(20), lspkit.CancelledError)
+        assert path.read_text(encoding="utf-8") == "def greet\n"
+
+
+def has_asked(argv: list[str], times: int) -> bool:
+    """Whether the server was asked for findings so often."""
+    return len(Log.of(argv).messages(PULL)) >= times
+
+
 def test_what_others_change_before_an_edit_is_seen_when_it_is_verified(
     tmp_path, scripted, monkeypatch
 ):
@@ -44,7 +82,7 @@ def test_what_others_change_before_an_edit_is_seen_when_it_is_verified(
     path.write_text("need greet\n", encoding="utf-8")
     with workspace(tmp_path, argv) as ws, ThreadPoolExecutor(1) as callers:
         roots = ws._engine.pool.disk_events._watchers
-        roots._make = functools.partial(roots._make, notifier=PollingNotifier)
+        roots._make = partial(roots._make, notifier=PollingNotifier)
         ws.check("a.scr")  # it defines `greet`
         applied = callers.submit(ws.apply, WorkspaceEdit((edit,)), verify=True)
         Log.of(argv).wait_for_message(PULL, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -73,8 +74,25 @@ def test_one_that_still_speaks_is_not_blocked(tmp_path, scripted, monkeypatch):
         waiting = ws.submit(ws.definition, "a.scr", 2, 4, timeout=3)
         while not waiting.done():
             assert ws.hover("a.scr", 1, 5)
-        assert isinstance(waiting.exception(), lspkit.RequestTimeoutError)
+        problem = waiting.exception()
+    assert isinstance(problem, lspkit.RequestTimeoutError)
+    told = re.search(r"did not answer textDocument/definition within ([\d.]+) s", str(problem))
+    # Of the three seconds, some are the start of the server.
+    assert told and 1.0 < float(told[1]) <= 3.1, "the last look alone takes 0.3 s"
     assert starts(argv) == 1
+
+
+def test_a_call_that_waits_for_another_one_says_how_long(tmp_path, scripted, monkeypatch):
+    define(monkeypatch, ASKED)
+    argv = scripted(Script(diagnostics=BY_PULL, faults=[Fault(PULL, "hang")]))
+    with workspace(tmp_path, argv) as ws:
+        first = ws.submit(ws.check, "a.scr", timeout=60, cancel=(cancel := lspkit.CancelToken()))
+        Log.of(argv).wait_for_message(PULL)
+        [server] = ws.check("a.scr", timeout=1.3).servers
+        cancel.set()
+        assert first.exception(60) is None or isinstance(first.exception(), lspkit.CancelledError)
+    told = re.search(r"within ([\d.]+) s", server.reason)
+    assert told and 1.0 < float(told[1]) <= 1.4, server.reason
 
 
 def test_others_may_keep_an_answer_back(tmp_path, scripted, monkeypatch):

@@ -224,6 +224,21 @@ def test_a_byte_order_mark_does_not_reach_the_server(tmp_path, scripted):
     assert str(found.selection.start) == "1:5"
 
 
+def test_nor_does_that_of_a_text_of_a_caller(tmp_path, scripted):
+    argv = scripted(Script())
+    text = "\ufeffERROR\n"
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        reports = [ws.check("a.scr", text=text)]
+        with ws.overlay({"a.scr": text}):
+            reports.append(ws.check("a.scr"))
+        (tmp_path / "a.scr").write_text(text, encoding="utf-8")
+        reports.append(ws.check("a.scr"))
+        ws.sync("b.scr", text="\ufeffdef greet\n")
+        found = ws.definition("a.scr", 1, 1, text="\ufeffgreet\n")
+    assert [str(one.range) for report in reports for one in report.diagnostics] == ["1:1-1:6"] * 3
+    assert [str(one.range.start) for one in found] == ["1:5"]
+
+
 @pytest.mark.parametrize(
     ("name", "code"), [("binary.scr", "EBINARY"), ("../out.scr", "EOUTSIDE"), ("sub.scr", "ENOENT")]
 )
