@@ -6,19 +6,19 @@ the user's own settings (`PIP_*`, `pip.conf`, `.npmrc`) do. Scripts of npm packa
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import platform
 import re
-import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from lspkit.install.install_hint import has_pip, user_folders
+from lspkit.install.program_run import run_program
 from lspkit.install.recipe_table import Manager, Package, processor_name
 from lspkit.servers.restriction.launch_environment import clean_environment
 from lspkit.servers.selection.program_lookup import find_program, search_folders
@@ -26,10 +26,13 @@ from lspkit.workspace_boundary import is_inside, project_tree
 
 #: No single step may hang for ever.
 STEP_SECONDS = 900.0
-#: Loaded here, since the child may not load anything.
-_LIBC = ctypes.CDLL(None)
 #: What pip says if there is no build for this machine.
 NO_BUILD = re.compile(r"No matching distribution found|Could not find a version that satisfies")
+
+
+#: What pip writes to its log, and otherwise only in part, about an index that it cannot read. One
+#: that answers 404 has no such package.
+UNREAD_INDEX = re.compile(r"Could not fetch URL (\S+): (?!404 )")
 
 
 class InstallError(Exception):
@@ -70,25 +73,43 @@ def install_into(folder: str, manager: Manager, packages: Sequence[Package], on:
 
 
 def _pip(folder: str, packages: Sequence[Package], on: Machine) -> None:
+    with tempfile.TemporaryDirectory(prefix="lspkit-") as logs:
+        log_file = os.path.join(logs, "log")
+        try:
+            _run_pip(folder, packages, log_file, on)
+        except InstallError as problem:
+            if not NO_BUILD.search(str(problem)):
+                raise
+            raise InstallError(_why_not_found(packages, log_file, on)) from problem
+
+
+def _run_pip(folder: str, packages: Sequence[Package], log_file: str, on: Machine) -> None:
     exact = [f"{one.name}=={one.version}" for one in packages]
     options = ["--only-binary", ":all:", "--target", folder, *exact]
     if has_pip():
-        quiet = ["--disable-pip-version-check", "-q", "install", "--no-user", "--no-compile"]
+        quiet = ["--disable-pip-version-check", "-q", "--log", log_file]
+        quiet += ["install", "--no-user", "--no-compile"]
         argv = [sys.executable, "-P", "-m", "pip", *quiet, *options]
     elif uv := on.program("uv"):
         argv = [uv, "pip", "install", "-q", "--python", sys.executable, *options]
     else:
         raise InstallError(f"neither pip nor uv is on this machine (pip of {sys.executable})")
     # It says where packages may be installed, and this is a folder of its own.
+    run(argv, folder, on, {"PIP_REQUIRE_VIRTUALENV": "0"})
+
+
+def _why_not_found(packages: Sequence[Package], log_file: str, on: Machine) -> str:
+    """Why pip has found no build: it has not read the index, or there is none."""
+    names = " and ".join(map(str, packages))
     try:
-        run(argv, folder, on, {"PIP_REQUIRE_VIRTUALENV": "0"})
-    except InstallError as problem:
-        if not NO_BUILD.search(str(problem)):
-            raise
-        version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-        names = " and ".join(map(str, packages))
-        message = f"pip finds no build of {names} for this machine ({on.processor}, {version})"
-        raise InstallError(message) from problem
+        with open(log_file, encoding="utf-8", errors="replace") as stream:
+            unread = UNREAD_INDEX.search(stream.read())
+    except FileNotFoundError:  # of uv
+        unread = None
+    if unread is not None:
+        return f"pip cannot reach {unread[1]}, where it looks for {names}"
+    version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    return f"pip finds no build of {names} for this machine ({on.processor}, {version})"
 
 
 def _npm(folder: str, packages: Sequence[Package], on: Machine) -> None:
@@ -148,62 +169,19 @@ def _needed(name: str, on: Machine) -> str:
 
 
 def run(argv: Sequence[str], folder: str, on: Machine, own: Mapping[str, str] | None = None) -> str:
-    """Run a program to its end, and return what it prints. Raises `InstallError`.
-
-    It has a process group of its own, which is killed if this one is interrupted.
-    """
+    """Run a program to its end, and return what it prints. Raises `InstallError`."""
     name = os.path.basename(argv[0])
-    # An interrupt waits until the child is known: else it would be lost during the fork, where
-    # Python ignores exceptions, or leave the child behind.
-    masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        child = subprocess.Popen(
-            argv,
-            cwd=folder,
-            env={**on.environment, **(own or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-            preexec_fn=_prepare_child,
-        )
-    except BaseException as problem:
-        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
-        if isinstance(problem, OSError):
-            raise InstallError(f"{argv[0]} cannot be run: {problem.strerror}") from problem
-        raise
-    try:
-        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
-        printed, told = child.communicate(timeout=STEP_SECONDS)
-    except BaseException as problem:
-        _kill(child)
-        if isinstance(problem, subprocess.TimeoutExpired):
-            raise InstallError(f"{name} did not end within {STEP_SECONDS:.0f} s") from problem
-        raise
-    if child.returncode:
+        done = run_program(argv, folder, {**on.environment, **(own or {})}, STEP_SECONDS)
+    except OSError as problem:
+        raise InstallError(f"{argv[0]} cannot be run: {problem.strerror}") from problem
+    except subprocess.TimeoutExpired as problem:
+        raise InstallError(f"{name} did not end within {STEP_SECONDS:.0f} s") from problem
+    if done.returncode:
         words = "pip" if "pip" in argv[:4] else name
-        raise InstallError(
-            f"{words} ended with {child.returncode}: {telling_line(told or printed)}"
-        )
-    return printed
-
-
-def _prepare_child() -> None:
-    """In the child: it ends when lspkit is killed, so that nothing goes on writing into its folder,
-    and it can be interrupted."""
-    if sys.platform == "linux":
-        _LIBC.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-def _kill(child: subprocess.Popen[str]) -> None:
-    try:
-        os.killpg(child.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # it has ended meanwhile
-    child.communicate()
+        line = telling_line(done.stderr or done.stdout)
+        raise InstallError(f"{words} ended with {done.returncode}: {line}")
+    return done.stdout
 
 
 def telling_line(printed: str) -> str:

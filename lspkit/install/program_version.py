@@ -9,6 +9,7 @@ import re
 import subprocess
 from collections.abc import Mapping
 
+from lspkit.install.program_run import run_program
 from lspkit.install.recipe_table import recipes_of
 from lspkit.install.tools_home import Installed
 from lspkit.servers.definition import Definition
@@ -23,13 +24,16 @@ ASK = {
     **dict.fromkeys(("zls", "marksman", "taplo", "lua-language-server"), ("--version",)),
     **dict.fromkeys(("gopls", "terraform-ls"), ("version",)),
 }
-#: Seconds.
+#: Seconds for a program to print its version.
 TIMEOUT = 10.0
 _VERSION = re.compile(r"\d+(?:\.\d+)+\S*")
 
 
 def version_of(
-    definition: Definition, program: str, installed: Mapping[str, Installed]
+    definition: Definition,
+    program: str,
+    installed: Mapping[str, Installed],
+    timeout: float = TIMEOUT,
 ) -> tuple[str, str]:
     """The version, and why the program does not work. Each is empty if it is not known."""
     for recipe in recipes_of(definition.id):
@@ -41,7 +45,7 @@ def version_of(
         if known:
             return known, ""
     words = ASK.get(definition.id)
-    return ("", "") if words is None else _ask(program, words)
+    return ("", "") if words is None else _ask(program, words, timeout)
 
 
 def _of_npm(program: str, package: str) -> str:
@@ -65,23 +69,14 @@ def _of_python(program: str, package: str) -> str:
     return ""
 
 
-def _ask(program: str, words: tuple[str, ...]) -> tuple[str, str]:
+def _ask(program: str, words: tuple[str, ...], timeout: float) -> tuple[str, str]:
     """Run the program outside of any project."""
     try:
-        done = subprocess.run(
-            [program, *words],
-            cwd=os.path.dirname(program),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT,
-            check=False,
-        )
+        done = run_program([program, *words], os.path.dirname(program), os.environ, timeout)
     except OSError as problem:
         return "", f"it cannot be run: {problem.strerror}"
     except subprocess.TimeoutExpired:
-        return "", f"it does not print its version within {TIMEOUT:.0f} s"
+        return "", f"it does not print its version within {timeout:g} s"
     found = _VERSION.search(done.stdout)
     if done.returncode and found is None:
         lines = [one.strip() for one in done.stderr.splitlines() if one.strip()]

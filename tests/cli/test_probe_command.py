@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from lspkit.cli.machine.probe.bare_client import BareClient, ProbeError
 from lspkit.cli.machine.probe.probe_command import COLUMNS, race_line, row_of
 from lspkit.cli.machine.probe.probe_courses import COURSES, Template
 from lspkit.cli.machine.probe.probe_race import tally
 from lspkit.cli.machine.probe.server_probe import Measured
 from lspkit.diagnostics.report import Evidence, Report
+from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.servers.built_in import BUILT_IN
+from lspkit.testing import Diagnostics, Fault, Say, Script
 from lspkit.types import Diagnostic, Position, Range, Severity, Verdict
+from tests.cli.running import TIMEOUT
 from tests.cli.shop import configured
 
 TEMPLATE = Template("a.py", "GAP\nLINE\n", "ok = NUMBER", "bad = NUMBER")
@@ -65,6 +70,61 @@ def test_a_program_that_cannot_be_run_is_status_3_with_the_reason(bare, tmp_path
     assert done.stderr == (
         f"lspkit: ruff cannot be probed: {program} cannot be run: No such file or directory\n"
     )
+
+
+#: Findings that no client can place.
+MALFORMED = {
+    "no range": {"message": "m"},
+    "range that is null": {"range": None, "message": "m"},
+    "line that is a text": {"range": {"start": {"line": "3"}}, "message": "m"},
+    "line below 0": {"range": {"start": {"line": -1}}, "message": "m"},
+    "no object": 5,
+}
+
+
+@pytest.mark.parametrize("finding", MALFORMED.values(), ids=MALFORMED)
+@pytest.mark.parametrize("how", ["pull", "push"])
+def test_a_malformed_finding_is_told(bare, tmp_path, scripted, how, finding):
+    note = {"uri": "file:///a.py", "diagnostics": [finding]}
+    push = {"method": "textDocument/publishDiagnostics", "params": note}
+    script = Script(
+        diagnostics=Diagnostics(how="pull" if how == "pull" else "none"),
+        answers={"textDocument/diagnostic": {"kind": "full", "items": [finding]}},
+        say=[Say("textDocument/didOpen", notification=push)] if how == "push" else [],
+    )
+    variables = configured(tmp_path, "ruff", command=scripted(script))
+    done = bare("probe", "ruff", "--json", cwd=tmp_path, **variables)
+    assert (done.returncode, done.stderr) == (3, "")
+    method = "textDocument/diagnostic" if how == "pull" else push["method"]
+    shown = json.dumps(finding, separators=(",", ":"))
+    found = json.loads(done.stdout)
+    assert found["notes"] == [f"{method}: a finding has no range.start.line: {shown}"]
+    assert found["capabilities"], "the rest is measured"
+
+
+def test_a_malformed_symbol_is_told(bare, tmp_path, scripted):
+    script = Script(
+        diagnostics=Diagnostics(how="pull"),
+        answers={"textDocument/diagnostic": {"kind": "full", "items": 3}}
+        | {"textDocument/documentSymbol": [5]},
+    )
+    variables = configured(tmp_path, "ruff", command=scripted(script))
+    done = bare("probe", "ruff", cwd=tmp_path, **variables)
+    assert (done.returncode, done.stderr) == (3, "")
+    assert done.stdout.splitlines()[-2:] == [
+        "textDocument/diagnostic: the findings are no list: 3",
+        "textDocument/documentSymbol: a symbol is no object: 5",
+    ]
+
+
+def test_a_server_that_does_not_read_is_not_waited_for_without_end(tmp_path, scripted):
+    script = Script(faults=[Fault("initialized", "stop-reading")])
+    options = InitializeOptions(tmp_path.as_uri(), tmp_path.name)
+    with BareClient(tuple(scripted(script)), options, os.environ) as client:
+        client.initialize(TIMEOUT)
+        client.notify("workspace/didChangeConfiguration", {"settings": "x" * 1_000_000})
+        with pytest.raises(ProbeError, match="it does not read its input"):
+            client.request("workspace/symbol", {"query": ""}, 1.0)
 
 
 def test_every_course_is_of_a_known_server():

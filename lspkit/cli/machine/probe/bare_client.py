@@ -1,6 +1,7 @@
 """One server process without a workspace: what it says is seen as it comes, and timed.
 
-It has no thread. Messages are read while it waits for something, and every wait has a deadline.
+It has no thread. Messages are sent and read while it waits for something, and every wait has a
+deadline, also for a server that does not read.
 """
 
 from __future__ import annotations
@@ -17,14 +18,19 @@ from typing import Any
 import msgspec
 
 from lspkit.protocol import events
+from lspkit.protocol.capabilities import look_up
 from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.framing import FrameReader
 from lspkit.protocol.wire.messages import decode_any, parse
+from lspkit.types import cut
+from lspkit.visible_text import one_line
 
 #: Seconds for the server to end by itself.
 END_TIMEOUT = 3.0
+#: Characters of a wrong value that are shown, and faults that are told.
+LONGEST_SHOWN, MOST_FAULTS = 200, 10
 
 
 class ProbeError(Exception):
@@ -52,7 +58,10 @@ class BareClient:
     ) -> None:
         self.session = Session(opening, time.monotonic)
         self.pushes: list[Push] = []
+        #: What the server has sent that the protocol does not allow, each once.
+        self.faults: list[str] = []
         self._answers: dict[str, Any] = {}
+        self._unsent = b""
         self._asked = 0
         self._reader = FrameReader()
         self._ready = False
@@ -71,6 +80,8 @@ class BareClient:
         except OSError as problem:  # for example a script whose interpreter is gone
             self._stderr.close()
             raise ProbeError(f"{argv[0]} cannot be run: {problem.strerror}") from None
+        if self._process.stdin is not None:
+            os.set_blocking(self._process.stdin.fileno(), False)
 
     def __enter__(self) -> BareClient:
         return self
@@ -81,6 +92,7 @@ class BareClient:
                 self._write(self.session.shutdown("shutdown"))
                 self.wait(lambda: "shutdown" in self._answers, "the end", END_TIMEOUT)
                 self._write(self.session.exit())
+                self.wait(lambda: not self._unsent, "it to read", END_TIMEOUT)
                 self._process.wait(END_TIMEOUT)
         except (ProbeError, OSError, subprocess.TimeoutExpired):
             pass  # it is killed below
@@ -123,27 +135,33 @@ class BareClient:
         while not is_there():
             left = deadline - time.monotonic()
             if left <= 0:
-                raise ProbeError(f"it was waited {timeout:.1f} s for {what} in vain")
-            self._read(left, what)
+                unread = "; it does not read its input" if self._unsent else ""
+                raise ProbeError(f"it was waited {timeout:.1f} s for {what} in vain{unread}")
+            self._exchange(left, what)
 
     def listen(self, seconds: float) -> None:
         """Read whatever comes in this time."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            self._read(left, "messages")
+            self._exchange(left, "messages")
 
     def _write(self, data: bytes) -> None:
-        if self._process.stdin is None:
-            raise ProbeError("the server has no input")
-        try:
-            while data:
-                data = data[self._process.stdin.write(data) or 0 :]
-        except OSError:
-            raise ProbeError(f"the server has ended{self._said()}") from None
+        """Send it with the next wait."""
+        self._unsent += data
 
-    def _read(self, timeout: float, what: str) -> None:
-        output = self._process.stdout
-        if output is None or not select.select([output], [], [], timeout)[0]:
+    def _exchange(self, timeout: float, what: str) -> None:
+        """Send what the server takes now, and read what it has sent, as soon as one is possible."""
+        given, output = self._process.stdin, self._process.stdout
+        if given is None or output is None:
+            raise ProbeError("the server has no input or no output")
+        to_write = [given] if self._unsent else []
+        readable, writable, _ = select.select([output], to_write, [], timeout)
+        if writable:
+            try:
+                self._unsent = self._unsent[given.write(self._unsent) or 0 :]
+            except OSError:
+                raise ProbeError(f"the server has ended{self._said()}") from None
+        if not readable:
             return
         data = os.read(output.fileno(), 1 << 16)
         if not data:
@@ -172,12 +190,26 @@ class BareClient:
             case events.Failed(tag=tag):
                 self._answers[tag] = None
             case events.DiagnosticsPublished(uri=uri, version=version, items=items):
-                found = lines_of(decode_any(bytes(items)))
+                found = self.lines_of(decode_any(bytes(items)), "textDocument/publishDiagnostics")
                 self.pushes.append(Push(uri, version, found, time.monotonic()))
 
+    def lines_of(self, items: Any, method: str) -> tuple[int, ...]:
+        """The lines of the findings in a message, counted from 1. One without a line is a fault."""
+        if not isinstance(items, list):
+            self.add_fault(method, "the findings are no list", items)
+            return ()
+        lines: list[int] = []
+        for one in items:
+            line = look_up(one, "range.start.line")
+            if type(line) is int and line >= 0:
+                lines.append(line + 1)
+            else:
+                self.add_fault(method, "a finding has no range.start.line", one)
+        return tuple(lines)
 
-def lines_of(items: Any) -> tuple[int, ...]:
-    """The lines of findings, counted from 1."""
-    if not isinstance(items, list):
-        return ()
-    return tuple(one["range"]["start"]["line"] + 1 for one in items if isinstance(one, dict))
+    def add_fault(self, method: str, what: str, value: Any) -> None:
+        """Note what is wrong with a value in a message of the server."""
+        shown = msgspec.json.encode(value).decode(errors="replace")
+        fault = one_line(f"{method}: {what}: {cut(shown, LONGEST_SHOWN)}")
+        if fault not in self.faults and len(self.faults) < MOST_FAULTS:
+            self.faults.append(fault)

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from lspkit.cli.machine.probe.bare_client import BareClient, ProbeError, Push, lines_of
+from lspkit.cli.machine.probe.bare_client import BareClient, ProbeError, Push
 from lspkit.cli.machine.probe.probe_courses import Template
 from lspkit.protocol.capabilities import DocumentKey, look_up
 from lspkit.protocol.text import Encoding
@@ -143,23 +143,33 @@ class _Document:
             if isinstance(options.get("identifier"), str):
                 params["identifier"] = options["identifier"]
         answer = self.client.request(PULL, params, timeout)
-        return lines_of(answer.get("items")) if isinstance(answer, dict) else ()
+        if not isinstance(answer, dict) or answer.get("kind") == "unchanged":
+            return ()
+        return self.client.lines_of(answer.get("items"), PULL)
 
     def until_found(self, since: float, line: int, timeout: float) -> float:
-        """Milliseconds until a finding on that line is known."""
+        """Milliseconds until a finding on that line is known. Raises `ProbeError`."""
         deadline = time.monotonic() + timeout
         while self.pulls and (left := deadline - time.monotonic()) > 0:
             if line in self.pull(left):
                 return _milliseconds(since)
+            self._refuse_faults()
             self.client.listen(AGAIN)
 
         def is_there() -> bool:
-            return self.pulls or any(line in one.lines for one in self.pushes(since))
+            is_found = any(line in one.lines for one in self.pushes(since))
+            return is_found or self.pulls or bool(self.client.faults)
 
         self.client.wait(is_there, "findings", max(0.1, deadline - time.monotonic()))
         if any(line in one.lines for one in self.pushes(since)):
             return _milliseconds(since)
+        self._refuse_faults()
         return self.until_found(since, line, max(0.1, deadline - time.monotonic()))
+
+    def _refuse_faults(self) -> None:
+        """Raises if the findings that are waited for may be among those that cannot be read."""
+        if self.client.faults:
+            raise ProbeError(self.client.faults[0])
 
 
 def _measure_file(
@@ -176,7 +186,9 @@ def _measure_file(
             found = _measure_findings(document, template, found)
         except ProbeError as problem:
             found = msgspec.structs.replace(found, notes=(str(problem),))
-    return msgspec.structs.replace(found, capabilities=_letters(document))
+    letters = _letters(document)
+    notes = tuple(dict.fromkeys((*found.notes, *client.faults)))
+    return msgspec.structs.replace(found, capabilities=letters, notes=notes)
 
 
 def _measure_findings(document: _Document, template: Template, found: Measured) -> Measured:
@@ -236,7 +248,11 @@ def _is_flat(document: _Document, method: str) -> bool:
         answer = document.client.request(method, params, NEXT)
     except ProbeError:
         return False
-    return isinstance(answer, list) and any("location" in one for one in answer)
+    items = answer if isinstance(answer, list) else []
+    for one in items:
+        if not isinstance(one, dict):
+            document.client.add_fault(method, "a symbol is no object", one)
+    return any(isinstance(one, dict) and "location" in one for one in items)
 
 
 def _milliseconds(since: float) -> float:
