@@ -6,6 +6,9 @@ import argparse
 import math
 import re
 
+#: Three years: the most that the timers of every system take.
+LONGEST_SECONDS = 100_000_000.0
+
 
 class UsageError(Exception):
     """A mistake in the call. The usage is shown as well, if there is one."""
@@ -37,14 +40,14 @@ def loopback_address(word: str) -> str:
 
 
 def seconds(word: str) -> float:
-    """A finite number of seconds."""
+    """A finite number of seconds. More than a timer takes are as good as no limit."""
     try:
         number = float(word)
     except ValueError:
         number = math.nan
     if not 0 <= number < math.inf:
         raise argparse.ArgumentTypeError(f"expected seconds, 0 or more, found {word!r}")
-    return number
+    return min(number, LONGEST_SECONDS)
 
 
 def count(word: str) -> int:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Generator, Mapping, Sequence
 
 import msgspec
 
@@ -19,6 +20,8 @@ from lspkit.cli.argument_types import UsageError
 from lspkit.servers.selection.program_lookup import find_program, search_folders
 from lspkit.visible_text import fold_lines
 
+#: Bytes that are read at once.
+READ_SIZE = 1 << 20
 #: Settings that override those of the repository.
 SETTINGS = (
     *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat"),
@@ -81,6 +84,31 @@ class Git(msgspec.Struct, frozen=True):
         if done.returncode:
             raise UsageError(_complaint(done.stderr, words))
         return done.stdout
+
+    def records(self, *words: str) -> Generator[bytes]:
+        """What a command prints between zero bytes, while it runs: the output may have any size."""
+        with (
+            tempfile.TemporaryFile() as errors,
+            subprocess.Popen(
+                self.command(*words),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=environment(os.environ),
+                start_new_session=True,
+            ) as process,
+        ):
+            try:
+                rest = b""
+                while process.stdout is not None and (data := process.stdout.read(READ_SIZE)):
+                    *whole, rest = (rest + data).split(b"\0")
+                    yield from whole
+            except BaseException:
+                process.kill()  # the caller has seen enough, or was interrupted
+                raise
+            if process.wait():
+                errors.seek(0)
+                raise UsageError(_complaint(errors.read(), words))
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:

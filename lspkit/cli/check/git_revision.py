@@ -19,7 +19,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from types import FrameType
 from typing import IO
 
@@ -32,6 +32,11 @@ from lspkit.workspace_boundary import work_tree
 
 #: Larger files are not sources, and are left out.
 LARGEST = 16_000_000
+#: Bytes that a revision may take in the temporary folder. A small repository can name much more:
+#: its trees may list the same object any number of times.
+LARGEST_REVISION = 2_000_000_000
+#: Bytes that a folder, a link or a small file takes on disk.
+BLOCK = 4096
 MISSING = "--new-since: an object of the revision is missing in the repository"
 #: Folders of packages that are linked, besides virtual environments.
 PACKAGES = frozenset({"node_modules", "vendor", ".venv", "venv"})
@@ -85,6 +90,7 @@ def find_revision(name: str, root: str) -> Commit:
 def export_revision(commit: Commit) -> Iterator[Revision]:
     """The files of a revision, until the block ends."""
     git, tree = commit.git, commit.git.tree
+    entries = _entries(commit)  # first: a revision that is too large is refused
     renamed = _renamed_files(git, commit.object)
     with _ending_by_signals():
         # Named before it is made, so that it is removed also if an interrupt comes right then.
@@ -92,7 +98,7 @@ def export_revision(commit: Commit) -> Iterator[Revision]:
         folder = os.path.join(temporary, f"lspkit-revision-{secrets.token_hex(16)}")
         try:
             os.mkdir(folder, 0o700)
-            files = _write_files(git, commit.object, folder)
+            files = _write_files(git, entries, folder)
             _link_packages(tree, folder)
             yield Revision(commit.name, tree, folder, files, renamed)
         finally:
@@ -129,13 +135,12 @@ def _renamed_files(git: Git, commit: str) -> dict[str, str]:
     return {words[at + 2]: words[at + 1] for at in range(0, len(words) - 2, 3)}
 
 
-def _write_files(git: Git, commit: str, folder: str) -> frozenset[str]:
+def _write_files(git: Git, entries: list[_Entry], folder: str) -> frozenset[str]:
     """Make the folders, then the files, then the links; returns the names of the files.
 
     A tree that was not made by git may hold a name twice, for example as a link and as a folder.
     The order decides then: what comes later is left out.
     """
-    entries = list(_entries(git, commit))
     files = [one for one in entries if one.mode in ("100644", "100755")]
     links = [one for one in entries if one.mode == "120000"]
     # So that the servers' roots are searched for in the same folders.
@@ -154,15 +159,40 @@ def _write_files(git: Git, commit: str, folder: str) -> frozenset[str]:
     return frozenset(one.name for one in files if os.path.isfile(os.path.join(folder, one.name)))
 
 
-def _entries(git: Git, commit: str) -> Iterator[_Entry]:
-    said = git.run("ls-tree", "-r", "-z", "--long", "--full-tree", commit)
-    for line in filter(None, said.split(b"\0")):
-        facts, _, name = line.partition(b"\t")
-        mode, kind, object, size = facts.decode().split()
-        if kind == "blob" and not size.isdecimal():
-            raise UsageError(MISSING)
-        if kind == "blob" and int(size) <= LARGEST and _is_safe(os.fsdecode(name)):
-            yield _Entry(mode, object, os.fsdecode(name))
+def _entries(commit: Commit) -> list[_Entry]:
+    """The files and links of a revision. Raises a `UsageError` if they take too much space."""
+    found: list[_Entry] = []
+    size, folder = 0, ""
+    words = ("ls-tree", "-r", "-z", "--long", "--full-tree", commit.object)
+    with closing(commit.git.records(*words)) as lines:
+        for line in lines:
+            facts, _, raw_name = line.partition(b"\t")
+            mode, kind, object, length = facts.decode().split()
+            name = os.fsdecode(raw_name)
+            if kind == "blob" and not length.isdecimal():
+                raise UsageError(MISSING)
+            if kind != "blob" or int(length) > LARGEST or not _is_safe(name):
+                continue
+            before, folder = folder, name[: name.rfind("/") + 1]
+            size += max(BLOCK, int(length)) + len(raw_name) + BLOCK * _new_folders(before, folder)
+            if size > LARGEST_REVISION:
+                raise UsageError(_too_large(commit))
+            found.append(_Entry(mode, object, name))
+    return found
+
+
+def _new_folders(before: str, folder: str) -> int:
+    """How many folders are in a path, and not in that of the entry before."""
+    ends = (at + 1 for at, letter in enumerate(folder) if letter == "/")
+    return sum(not before.startswith(folder[:end]) for end in ends)
+
+
+def _too_large(commit: Commit) -> str:
+    limit = LARGEST_REVISION // 1_000_000
+    return (
+        f"--new-since: the files of {commit.name} in {commit.git.tree} would take more than "
+        f"{limit} MB in {tempfile.gettempdir()}, so nothing was compared; check without --new-since"
+    )
 
 
 def _is_safe(name: str) -> bool:

@@ -43,6 +43,8 @@ def compare_with(
 ) -> Comparison:
     """Compare the reports with the state at a revision, as far as there is time."""
     dirty = [one for one in reports if one.counted]
+    if not dirty:
+        return Comparison(list(map(_unknown, reports)), {})
     with ExitStack() as stack:
         try:
             with alarm_at(limit.late):

@@ -6,8 +6,10 @@ import os
 import subprocess
 from pathlib import Path
 
-#: Mode, name, and the bytes of a blob or the entries of a tree.
-Entry = tuple[str, str, "bytes | list[Entry]"]
+#: The bytes of a blob, the entries of a tree, or the name of an object that is stored already.
+Content = bytes | str | list["Entry"]
+#: Mode, name, and content.
+Entry = tuple[str, str, Content]
 
 OLD = 'old: int = "text"\n'
 
@@ -32,17 +34,19 @@ def commit(tree: Path) -> None:
 
 def add_entry(tree: Path, *entries: Entry) -> None:
     """Commit a tree with these entries, which git itself would refuse to add."""
-    made = _store(tree, list(entries))
+    made = store_object(tree, list(entries))
     git(tree, "update-ref", "HEAD", git(tree, "commit-tree", "-m", "odd", made).strip())
 
 
-def _store(tree: Path, content: bytes | list[Entry]) -> str:
+def store_object(tree: Path, content: Content) -> str:
     """Write an object; returns its name."""
+    if isinstance(content, str):
+        return content
     kind, data = "blob", content
     if isinstance(content, list):
         kind, data = "tree", b""
         for mode, name, inner in sorted(content, key=lambda one: one[1]):
-            data += f"{mode} {name}\0".encode() + bytes.fromhex(_store(tree, inner))
+            data += f"{mode} {name}\0".encode() + bytes.fromhex(store_object(tree, inner))
     words = ["git", "hash-object", "-w", "--literally", "-t", kind, "--stdin"]
     done = subprocess.run(words, cwd=tree, input=data, capture_output=True, check=True)
     return done.stdout.decode().strip()

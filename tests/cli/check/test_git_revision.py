@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import psutil
 import pytest
 
 from lspkit.cli.argument_types import UsageError
+from lspkit.cli.check import git_revision
 from lspkit.cli.check.git_program import Git, environment
 from lspkit.cli.check.git_revision import export_revision, find_revision
-from tests.cli.check.repository import OLD, add_entry, commit, git
+from tests.cli.check.repository import OLD, add_entry, commit, git, store_object
 
 pytestmark = pytest.mark.slow
 
@@ -213,3 +215,43 @@ def test_no_process_of_git_is_left(tree):
     with export_revision(find_revision("HEAD", str(tree))):
         children = psutil.Process().children(recursive=True)
         assert [one.name() for one in children if one.name().startswith("git")] == []
+
+
+def test_a_small_repository_that_names_too_much_is_refused(tree):
+    blob = store_object(tree, bytes(git_revision.LARGEST))
+    add_entry(tree, *(("100644", f"{number}.py", blob) for number in range(126)))
+    revision = find_revision("HEAD", str(tree))
+    with pytest.raises(UsageError) as caught, export_revision(revision):
+        pass
+    assert str(caught.value) == (
+        f"--new-since: the files of HEAD in {tree} would take more than 2000 MB in "
+        f"{os.environ['TMPDIR']}, so nothing was compared; check without --new-since"
+    )
+    assert os.listdir(os.environ["TMPDIR"]) == []
+
+
+@pytest.mark.parametrize("is_enough", [True, False])
+def test_the_limit_counts_files_folders_and_names(tree, monkeypatch, is_enough):
+    inner = [("100644", "b.py", b"short"), ("100644", "c.py", b"x" * 5000)]
+    add_entry(tree, ("40000", "d", [("40000", "e", inner)]), ("100644", "f.py", b""))
+    # Two folders, two small files, a larger one, and the paths of the three.
+    needed = 4 * git_revision.BLOCK + 5000 + len("d/e/b.py" + "d/e/c.py" + "f.py")
+    limit = needed if is_enough else needed - 1
+    monkeypatch.setattr(git_revision, "LARGEST_REVISION", limit)
+    expected = nullcontext() if is_enough else pytest.raises(UsageError, match="more than 0 MB")
+    with expected, export_revision(find_revision("HEAD", str(tree))) as revision:
+        assert revision.files == {"d/e/b.py", "d/e/c.py", "f.py"}
+
+
+def test_a_list_of_files_that_never_ends_is_not_read_to_its_end(tree, monkeypatch):
+    """Each of 20 trees lists the one below it ten times."""
+    monkeypatch.setattr(git_revision, "LARGEST_REVISION", 1_000_000)
+    name = store_object(tree, [("100644", "a.py", b"")])
+    for _ in range(20):
+        name = store_object(tree, [("40000", f"d{number}", name) for number in range(10)])
+    add_entry(tree, ("40000", "top", name))
+    revision = find_revision("HEAD", str(tree))
+    with pytest.raises(UsageError, match="would take more than 1 MB"), export_revision(revision):
+        pass
+    children = psutil.Process().children(recursive=True)
+    assert [one.name() for one in children if one.name().startswith("git")] == []

@@ -143,6 +143,22 @@ def test_a_revision_that_takes_too_long_to_read_leaves_it_unknown(
 
 @server
 @pytest.mark.slow
+def test_a_revision_is_not_read_if_nothing_has_to_be_compared(with_ty, tree):
+    """It is one that cannot be read: an object is missing."""
+    object = git(tree, "rev-parse", "HEAD:a.py").strip()
+    (tree / ".git" / "objects" / object[:2] / object[2:]).unlink()
+    words = ("--new-since", "HEAD", "--json")
+    done = with_ty("check", "clean.py", *words, cwd=tree)
+    assert (done.returncode, done.stderr) == (0, "")
+    [report] = json.loads(done.stdout)["reports"]
+    assert report["introduced"] == []
+    done = with_ty("check", "a.py", *words, cwd=tree)
+    assert done.returncode == 2
+    assert "an object of the revision is missing" in done.stderr
+
+
+@server
+@pytest.mark.slow
 def test_a_folder_of_the_repository_is_compared_with_itself(with_ty, tree):
     (tree / "sub").mkdir()
     (tree / "sub" / "c.py").write_text(OLD, encoding="utf-8")
