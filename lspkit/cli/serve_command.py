@@ -14,6 +14,7 @@ from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import as_json, print_message, print_result
 from lspkit.service.election import BOOTSTRAP_VARIABLE, connect_socket, service_pid
+from lspkit.service.process_end import END_TIMEOUT
 from lspkit.service.runtime_folder import Bootstrap, Place, bootstrap_of, read_bootstrap
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import boundary_of
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from lspkit.service.service_process import ServiceProcess
     from lspkit.web.http_address import Address
 
-#: Seconds to wait for a service to end, before it is killed.
-END_TIMEOUT = 5.0
+#: Seconds to wait for a service to end, before it is killed. It has the time to kill itself.
+STOP_TIMEOUT = END_TIMEOUT + 3.0
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,7 +49,7 @@ def serve(arguments: argparse.Namespace) -> int:
 
     def on_ready(process: service_process.ServiceProcess) -> None:
         if not arguments.started_by_client:
-            print_message(f"serving {bootstrap.workspace_root} at {place.socket}; Ctrl-C ends it")
+            print_message(f"serving {bootstrap.workspace_root} at {place.socket} (Ctrl-C ends it)")
         if address is not None:
             _open_http(process, address, place.token, arguments)
 
@@ -94,7 +95,7 @@ def _open_http(
 
     server = HttpServer(process.shared, address, token_file, process.keep_alive)
     process.add_endpoint(server)
-    more = "" if arguments.open else "; --open opens the page in a browser"
+    more = "" if arguments.open else " (--open opens the page in a browser)"
     print_message(f"HTTP at {server.address.url}/ with the token in {token_file}{more}")
     if arguments.json:
         print_result(as_json({"url": server.address.url, "tokenFile": token_file}, indent=None))
@@ -127,7 +128,7 @@ def _bootstrap_of(root: str) -> Bootstrap:
 def stop(arguments: argparse.Namespace) -> int:
     """End the service of a workspace, or all, with their servers. One that hangs is killed."""
     if arguments.all:
-        return _stop_all(chosen_root(arguments.root), as_data=arguments.json)
+        return _stop_all(as_data=arguments.json)
     bootstrap = _bootstrap_of(chosen_root(arguments.root))
     found = connect_socket(bootstrap.place(os.environ, create=False))
     root = bootstrap.workspace_root
@@ -141,12 +142,12 @@ def stop(arguments: argparse.Namespace) -> int:
     return CLEAN
 
 
-def _stop_all(root: str, *, as_data: bool) -> int:
+def _stop_all(*, as_data: bool) -> int:
     """End all services of the user."""
     from lspkit.cli.machine.running_services import running_services  # here: rarely needed
 
     plain: list[dict[str, object]] = []
-    for one in running_services(root):
+    for one in running_services():
         name = f"the service for {one.root}" if one.root else f"the service at {one.socket}"
         message = f"{name} {_end_process(one.pid)}"
         plain.append({"root": one.root, "pid": one.pid, "stopped": True, "message": message})
@@ -166,7 +167,7 @@ def _end_process(pid: int) -> str:
     try:
         process = psutil.Process(pid)
         process.terminate()
-        deadline = time.monotonic() + END_TIMEOUT
+        deadline = time.monotonic() + STOP_TIMEOUT
         # The program that has started the service may not have waited for it.
         while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
             if time.monotonic() >= deadline:

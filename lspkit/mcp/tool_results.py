@@ -10,6 +10,7 @@ from typing import Any
 from mcp.types import CallToolResult, TextContent, Tool
 
 from lspkit.agent import Toolbox
+from lspkit.agent.tools.arguments import bad_input
 from lspkit.agent.tools.envelope import (
     Envelope,
     TextBudget,
@@ -55,7 +56,7 @@ def call_tool(
         refresh()
         if row is None or row.mcp != name:
             names = ", ".join(one.mcp for one in offered_tools(ws.config))
-            return failure("", LspkitError(f"there is no tool {name[:60]}: there are {names}"))
+            return failure("", bad_input(f"there is no tool {name[:60]}: there are {names}"))
         given = roots.check_arguments(arguments, str(ws.root))
         answer = toolbox.answer(name, given, cancel=cancel, check_path=roots.check_absolute)
     except LspkitError as problem:

@@ -33,8 +33,11 @@ log = logging.getLogger("lspkit.service")
 
 #: Seconds to wait for the service to be ready.
 READY_TIMEOUT = 10.0
-#: Seconds beyond a timeout to wait for the service's own answer about it.
-GRACE = 5.0
+#: Seconds beyond a timeout, and after a cancel, to wait for the service's own answer about it. A
+#: service that is alive needs some milliseconds.
+GRACE = 0.4
+#: Seconds for the answer to a request that the service need not work for.
+ANSWER_TIMEOUT = 5.0
 #: Variables that decide which programs are found.
 COMPARED = ("PATH", "VIRTUAL_ENV")
 #: Seconds before a full service is asked again.
@@ -349,7 +352,7 @@ class Client:
     def diagnostics_after(self, epoch: int, wait: float = 0.0) -> Any:
         """The known diagnostics, after waiting for an epoch that is newer."""
         params = {"afterEpoch": epoch, "waitMs": int(wait * 1000)}
-        return self.call("lsp/diagnosticsAfter", params, timeout=wait)
+        return self.call("lsp/diagnosticsAfter", params, timeout=wait + ANSWER_TIMEOUT)
 
     def operation(self, input: Any) -> Any:
         """Call the single tool for a model, and return its envelope."""
@@ -385,4 +388,4 @@ class Client:
 
     def shutdown(self) -> None:
         """End the service, with all its servers. One that hangs is not waited for."""
-        self.call("lsp/shutdown", timeout=0.0)
+        self.call("lsp/shutdown", timeout=ANSWER_TIMEOUT)

@@ -17,7 +17,7 @@ from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.engine_api import Limits
 from lspkit.runtime.process import exit_hooks
 from lspkit.servers.workspace_event import WorkspaceEvent
-from lspkit.service.client import GRACE, Client, PendingCall
+from lspkit.service.client import ANSWER_TIMEOUT, GRACE, Client, PendingCall
 from lspkit.service.wire_values import decode_result, encode_call
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class RemoteEngine:
     def _ask(self, request: Request[T], limits: Limits, deadline: float) -> T:
         """Carry out a request that nothing cancels, in the caller's thread."""
         with self._send(request, deadline) as pending:
-            if not pending.waiter.wait(deadline + GRACE - time.monotonic()):
+            if not pending.waiter.wait(deadline + _grace(request) - time.monotonic()):
                 raise _silent_error()
         return _value_of(pending, request, limits)
 
@@ -87,7 +87,7 @@ class RemoteEngine:
         # With the request: a cancel that follows it would race with the answer.
         cancelled = limits.cancel is not None and limits.cancel.is_set()
         with self._send(request, deadline, cancelled=cancelled) as pending:
-            yield from self._await_answer(pending, limits.cancel, deadline + GRACE)
+            yield from self._await_answer(pending, limits.cancel, deadline, _grace(request))
         return _value_of(pending, request, limits)
 
     def _send(
@@ -97,21 +97,22 @@ class RemoteEngine:
         return self.client.begin("lsp/call", encode_call(request, left, cancelled=cancelled))
 
     def _await_answer(
-        self, pending: PendingCall, cancel: CancelLike | None, until: float
+        self, pending: PendingCall, cancel: CancelLike | None, deadline: float, grace: float
     ) -> Steps[None]:
         """Wait for the answer, and pass a cancel on meanwhile."""
         waiter = pending.waiter
         if cancel is not None:
-            yield from self._await_with_cancel(pending, cancel, until)
+            relay = _CancelRelay(pending=pending, timers=self._timers, grace=grace)
+            yield from self._await_with_cancel(relay, cancel, deadline + grace)
         elif not waiter.done:
-            yield waiter, until
+            yield waiter, deadline + grace
         if not waiter.done:
             raise _silent_error()
 
     def _await_with_cancel(
-        self, pending: PendingCall, cancel: CancelLike, until: float
+        self, relay: _CancelRelay, cancel: CancelLike, until: float
     ) -> Steps[None]:
-        waiter, relay = pending.waiter, _CancelRelay(pending=pending, timers=self._timers)
+        waiter = relay.pending.waiter
         if isinstance(cancel, CancelToken):
             cancel.watch(relay)
         try:
@@ -147,6 +148,12 @@ class RemoteEngine:
         self.client.drop_after_fork()
 
 
+def _grace(request: Request[Any]) -> float:
+    """Seconds for the service to answer after the timeout, or after a cancel."""
+    # Without the answer, a caller does not know whether files were changed.
+    return ANSWER_TIMEOUT if request.only_once else GRACE
+
+
 def _silent_error() -> RequestTimeoutError:
     return RequestTimeoutError("the service did not answer in time", state="running")
 
@@ -173,10 +180,11 @@ class _CancelRelay(Waiter, eq=False, kw_only=True):
 
     pending: PendingCall
     timers: Timers
+    grace: float
 
     def wake(self) -> None:
         """The caller has cancelled: the service answers, or the call ends without an answer."""
         self.pending.cancel()
         ended = CancelledError("the call was cancelled")
         waiter = self.pending.waiter
-        self.timers.at(time.monotonic() + GRACE, lambda: waiter.complete(ended))
+        self.timers.at(time.monotonic() + self.grace, lambda: waiter.complete(ended))

@@ -145,8 +145,6 @@ def runtime_folder(environ: Mapping[str, str], root: str, *, create: bool = True
     for folder in _candidates(environ):
         if is_inside(os.path.realpath(folder), project_tree(os.path.realpath(root))):
             tried.append(f"{folder} is in the project")
-        elif len(os.fsencode(folder)) + 1 + len(_digest("", 16)) + 14 > LONGEST_SOCKET_PATH:
-            tried.append(f"{folder} is too long for a socket")
         elif why := _unusable(folder, create=create):
             tried.append(why)
         else:
@@ -155,6 +153,11 @@ def runtime_folder(environ: Mapping[str, str], root: str, *, create: bool = True
         f"there is no folder for the service's socket: {'; '.join(tried)}. "
         "Set XDG_RUNTIME_DIR to a folder that only you can access"
     )
+
+
+def runtime_folders(environ: Mapping[str, str]) -> list[str]:
+    """The folders that `runtime_folder` can return, whatever the workspace."""
+    return [one for one in _candidates(environ) if not _unusable(one, create=False)]
 
 
 def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
@@ -174,6 +177,8 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
 
 def _unusable(folder: str, *, create: bool) -> str:
     """Why a folder cannot hold the socket; empty if it can. With `create` it is made."""
+    if len(os.fsencode(folder)) + 1 + len(_digest("", 16)) + 14 > LONGEST_SOCKET_PATH:
+        return f"{folder} is too long for a socket"
     try:
         if not create and not os.path.lexists(folder):
             return "" if os.access(os.path.dirname(folder), os.W_OK) else f"{folder} is missing"

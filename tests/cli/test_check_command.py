@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 import lspkit
+from lspkit.servers.built_in import BUILT_IN
 from tests.cli.conftest import RIGHT
 from tests.cli.running import TIMEOUT
 
@@ -269,6 +270,16 @@ def test_help_is_status_0(bare, words):
     assert "check" in done.stdout
 
 
+@server
+def test_a_file_name_that_is_no_utf8_does_not_end_the_server(with_ty, project):
+    (project / os.fsdecode(b"caf\xe9.py")).write_text(RIGHT, encoding="utf-8")
+    done = with_ty("check", ".", cwd=project)
+    assert done.returncode == 1, done.stdout
+    why = "the path of the file is not valid UTF-8, and ty cannot be told of it"
+    assert f"skipped caf\\udce9.py: {why}\n" in done.stdout
+    assert "is gone" not in done.stdout
+
+
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_a_file_name_that_is_no_utf8_is_shown_somehow(bare, project, format):
     (project / os.fsdecode(b"caf\xe9.py")).touch()
@@ -315,3 +326,40 @@ def wait_for_a_child(process: subprocess.Popen[str]) -> None:
     while not watched.children() and process.poll() is None:
         assert time.monotonic() < deadline
         threading.Event().wait(0.01)
+
+
+# Servers that the configuration disables
+
+
+def disable(project, *servers):
+    (project / ".lspkit").mkdir()
+    said = {"lsp": {one: {"disabled": True} for one in servers}}
+    (project / ".lspkit" / "lsp.json").write_text(json.dumps(said), encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", ["check", "definition"])
+def test_a_disabled_server_is_not_offered(bare, project, command):
+    disable(project, "ty")
+    words = ["right.py"] if command == "check" else ["right.py:1:5"]
+    done = bare(command, *words, cwd=project)
+    assert done.returncode == 3
+    told = done.stdout + done.stderr
+    assert (
+        "basedpyright-langserver is not installed (ty is disabled in the configuration); get"
+        in told
+    )
+    assert "lspkit[python]" not in told
+    assert "does the same" not in told
+
+
+@pytest.mark.parametrize("command", ["check", "definition"])
+def test_that_all_servers_for_a_file_are_disabled_is_said(bare, project, command):
+    python = [one.id for one in BUILT_IN if ".py" in one.languages]
+    disable(project, *python)
+    words = ["right.py"] if command == "check" else ["right.py:1:5"]
+    done = bare(command, *words, cwd=project)
+    assert done.returncode == 3
+    told = done.stdout + done.stderr
+    assert "no server runs for .py files: basedpyright, pyright, " in told
+    assert " and ruff are disabled in the configuration" in told
+    assert "is defined" not in told

@@ -265,6 +265,18 @@ def test_a_server_that_hangs_is_not_waited_for(bare, tmp_path, tmp_path_factory,
     assert bool(done.stdout) == (method == "shutdown")
 
 
+def test_a_timeout_that_no_timer_takes_is_no_limit(bare, tmp_path, tmp_path_factory, scripted):
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    edit(tmp_path, "ERROR\n", "a.scr")
+    done = bare(
+        *("hook", "--timeout", "1e308"),
+        given=input_text("claude-code-write", tmp_path, "a.scr"),
+        **environment(argv, tmp_path_factory.mktemp("user")),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "ERROR [1:1]" in text_for_model(done.stdout)
+
+
 @pytest.mark.parametrize(
     "words", [["--unheard"], ["--timeout", "soon"], ["--agent", "nobody"], ["--root", ""], ["file"]]
 )

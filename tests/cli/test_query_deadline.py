@@ -66,3 +66,12 @@ def test_the_state_of_the_servers_is_told_in_time_or_not_at_all(bare, tmp_path, 
     )
     done = run_after_an_hour(bare, tmp_path, argv, "status", "--timeout", "3660", *more)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("seconds", ["1e10", "1e308"])
+@pytest.mark.parametrize("words", [["check", "a.scr"], ["hover", "a.scr:2:3"], ["status"]], ids=str)
+def test_a_timeout_that_no_timer_takes_is_no_limit(bare, tmp_path, scripted, words, seconds):
+    own = scripted_project(tmp_path, scripted(Script()))
+    done = bare(*words, "--timeout", seconds, cwd=tmp_path, **own)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout

@@ -100,6 +100,11 @@ def test_a_mistake_is_a_text_for_the_model(
     assert words in shared.error(name, **arguments)
 
 
+def test_an_unknown_tool_is_not_a_fault_of_lspkit(shared: McpClient) -> None:
+    [error] = shared.tool("nonsense").structured_content["errors"]
+    assert error["code"] == "EINVAL"
+
+
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory):
     """A client for all tests that change nothing. Its server runs before they begin."""

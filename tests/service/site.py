@@ -73,12 +73,12 @@ class Site:
         options = {"environ": self.environ, "ready_timeout": PATIENCE, **options}
         return lspkit.connect(self.project, **options)
 
-    def run(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        """Run `lspkit` with these words, to its end."""
+    def run(self, *words: str, cwd: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
+        """Run `lspkit` with these words, to its end, in the project or in another folder."""
         return subprocess.run(
             self.command(*words),
             env={**self.environ, **environ},
-            cwd=self.project,
+            cwd=cwd or self.project,
             capture_output=True,
             encoding="utf-8",
             timeout=PATIENCE,

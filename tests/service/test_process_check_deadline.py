@@ -94,3 +94,15 @@ def test_a_check_does_not_wait_for_a_service_that_has_stopped_to_answer(site: Si
     finally:
         os.kill(service, signal.SIGCONT)
     assert (process.returncode, printed.decode()) == (3, UNCHECKED)
+
+
+@pytest.mark.parametrize("seconds", ["1e10", "1e308"])
+def test_a_timeout_that_no_timer_takes_is_no_limit(site: Site, seconds: str) -> None:
+    with site.connect() as ws:
+        expected = ws.hover("a.scr", 2, 3, timeout=float(seconds))
+        assert expected is not None
+        assert ws.hover("a.scr", 2, 3, timeout=float("inf")) == expected
+        done = site.run("hover", "a.scr:2:3", "--timeout", seconds)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == f"{expected}\n"
+        assert len(site.log.pids()) == 1, "the command has used the service"

@@ -9,6 +9,17 @@ from tests.runtime.process_trees import ends
 from tests.scripted import ask
 from tests.service.site import Site, descendants, nothing_runs
 
+#: Makes a service that needs a second to notice the signal, and never stops its servers.
+SLOW_END = """
+import sys, threading, time
+if "--started-by-client" in sys.orig_argv:
+    from lspkit.service.service_process import ServiceProcess
+    from lspkit.service.shared_workspace import SharedWorkspace
+    close = ServiceProcess.close
+    ServiceProcess.close = lambda self: (time.sleep(1), close(self))
+    SharedWorkspace.close = lambda self: threading.Event().wait()
+"""
+
 
 def test_it_ends_the_service_with_its_servers(site: Site) -> None:
     with site.connect() as ws:
@@ -68,3 +79,14 @@ def test_a_service_that_hangs_is_killed_with_its_servers(site: Site) -> None:
         assert nothing_runs(), descendants()
     with site.connect() as ws:
         assert ask(ws) == "1:5"
+
+
+def test_a_service_that_takes_too_long_has_the_time_to_end_itself(site: Site) -> None:
+    (site.base / "sitecustomize.py").write_text(SLOW_END, encoding="utf-8")
+    site.environ["PYTHONPATH"] = os.pathsep.join([str(site.base), site.environ["PYTHONPATH"]])
+    with site.connect() as ws:
+        assert ask(ws) == "1:5"
+        done = site.run("stop")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == f"the service for {site.project} has ended\n"
+        assert nothing_runs(), descendants()

@@ -90,6 +90,21 @@ def test_requests_keep_the_service_alive_and_it_ends_without_them(site: Site) ->
         assert served.process.wait(PATIENCE) == 0
 
 
+def test_paths_that_are_printed_are_words(site: Site) -> None:
+    """A double click or a script selects them without the punctuation around them."""
+    process = site.start(
+        *("serve", str(site.project), "--http", "127.0.0.1:0"), stderr=subprocess.PIPE
+    )
+    assert process.stderr is not None
+    with process, process.stderr:
+        try:
+            told = process.stderr.readline() + process.stderr.readline()
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(PATIENCE)
+    assert {site.place.socket, site.place.token} <= set(told.decode().split())
+
+
 def test_the_page_is_opened_with_a_code_that_is_valid_once(site: Site) -> None:
     opened = site.base / "opened"
     program = site.base / "browser"

@@ -15,7 +15,7 @@ from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.service.client import Ready, read_ready
 from lspkit.service.election import connect_path, service_pid
 from lspkit.service.peer import Message, Peer
-from lspkit.service.runtime_folder import runtime_folder
+from lspkit.service.runtime_folder import runtime_folder, runtime_folders
 from lspkit.visible_text import count, one_line
 
 #: Seconds for a service to answer.
@@ -44,14 +44,27 @@ class RunningService(msgspec.Struct, frozen=True):
         return f"{one_line(self.root)}: {', '.join(told)}"
 
 
-def running_services(root: str) -> list[RunningService]:
-    """The services in the runtime folder of the user that is used for this workspace."""
+def running_services() -> list[RunningService]:
+    """The services that clients with this environment use, whatever their workspace."""
+    folders = runtime_folders(os.environ)
+    paths = [str(path) for folder in folders for path in Path(folder).glob("*.sock")]
+    found = [one for one in map(_look_at, paths) if one is not None and _is_used(one, folders[0])]
+    return sorted(found, key=lambda one: (one.root, one.pid))
+
+
+def _is_used(service: RunningService, first: str) -> bool:
+    """Whether clients with this environment look for a service where it is.
+
+    Most look in the first folder, and those whose project contains that folder in a later one. The
+    others there were started with another `XDG_RUNTIME_DIR`, perhaps to keep them apart.
+    """
+    folder = os.path.dirname(service.socket)
+    if not service.root:
+        return folder == first
     try:
-        folder = runtime_folder(os.environ, root, create=False)
+        return folder == runtime_folder(os.environ, service.root, create=False)
     except ServerUnavailableError:
-        return []
-    found = [_look_at(str(path)) for path in sorted(Path(folder).glob("*.sock"))]
-    return sorted((one for one in found if one is not None), key=lambda one: (one.root, one.pid))
+        return False
 
 
 def _look_at(path: str) -> RunningService | None:

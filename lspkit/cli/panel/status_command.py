@@ -32,16 +32,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the state, and return 0."""
     limit = TimeLimit.after(arguments.began, arguments.timeout)
     plain = to_plain if arguments.json else None
-    root = chosen_root(arguments.root)
     if arguments.all:
-        return print_services(root, limit, as_data=arguments.json)
+        return print_services(limit, as_data=arguments.json)
+    root = chosen_root(arguments.root)
     return print_status(root, service=uses_service(arguments), as_data=plain, limit=limit)
 
 
-def print_services(root: str, limit: TimeLimit, *, as_data: bool) -> int:
+def print_services(limit: TimeLimit, *, as_data: bool) -> int:
     """Print all services of the user that run."""
     with limit.enforced(TOLD):
-        found = running_services(root)
+        found = running_services()
     if as_data:
         print_result(as_json({"services": [to_plain(one) for one in found]}))
     else:

@@ -1,0 +1,72 @@
+"""Calls to a service that has stopped to answer: timeouts and cancels hold all the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lspkit
+from lspkit.errors import CancelledError, RequestTimeoutError, ServerUnavailableError
+from lspkit.testing import Script
+from lspkit.testing.plugin import Scripted
+from tests.scripted import SOURCE, config_for
+from tests.service.contract_services import client_of, own_services
+
+A = "a.scr"
+#: Seconds by which a call may overrun its timeout; some more for a busy machine.
+OVERRUN = 0.5 + 1.0
+
+
+@pytest.fixture
+def silent(tmp_path: Path, scripted: Scripted, leak_check: object) -> Iterator[lspkit.Workspace]:
+    """A workspace whose service has answered once, and is suspended now."""
+    (tmp_path / A).write_text(SOURCE, encoding="utf-8")
+    with own_services() as services:
+        ws = services.connect(tmp_path, config=config_for(scripted(Script())))
+        assert ws.hover(A, 2, 4)
+        pid = services.remember(ws)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield ws
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_a_timeout_holds(silent: lspkit.Workspace) -> None:
+    began = time.monotonic()
+    with pytest.raises(RequestTimeoutError, match="the service did not answer in time"):
+        silent.hover(A, 2, 4, timeout=0.3)
+    assert 0.3 < time.monotonic() - began < 0.3 + OVERRUN
+
+
+def test_a_timeout_of_a_submitted_call_holds(silent: lspkit.Workspace) -> None:
+    began = time.monotonic()
+    with pytest.raises(RequestTimeoutError, match="the service did not answer in time"):
+        silent.submit(silent.hover, A, 2, 4, timeout=0.3).result(60)
+    assert 0.3 < time.monotonic() - began < 0.3 + OVERRUN
+
+
+def test_a_timeout_of_a_plain_call_holds(silent: lspkit.Workspace) -> None:
+    began = time.monotonic()
+    with pytest.raises(ServerUnavailableError, match="the service does not answer"):
+        client_of(silent).check_file(A, timeout=0.3)
+    assert 0.3 < time.monotonic() - began < 0.3 + OVERRUN
+
+
+@pytest.mark.parametrize("kind", [lspkit.CancelToken, threading.Event])
+def test_a_cancel_wakes_its_caller(silent: lspkit.Workspace, kind: type[Any]) -> None:
+    cancel = kind()
+    timer = threading.Timer(0.3, cancel.set)
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(CancelledError):
+        silent.hover(A, 2, 4, cancel=cancel)
+    assert 0.3 < time.monotonic() - began < 0.3 + OVERRUN
+    timer.join()
