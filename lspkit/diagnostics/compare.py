@@ -28,6 +28,8 @@ _WORD = re.compile(r"\w+")
 _BREAK = re.compile(r"\r\n|\n|\r")
 #: Some messages contain a line number ("already defined on line 3"), which an edit can change.
 _LINE_NUMBER = re.compile(r"\b([Ll]ines?) \d+")
+#: clangd appends this to a message as soon as it knows a fix, as when its index has grown.
+_FIX_AVAILABLE = re.compile(r" \(fix(?:es)? available\)$", re.MULTILINE)
 
 
 class Before(msgspec.Struct, frozen=True):
@@ -193,7 +195,7 @@ def _locate(
 
 
 def _content_key(one: Diagnostic, put: Callable[[str], str] = str) -> Hashable:
-    message = put(_LINE_NUMBER.sub(r"\1", one.message))
+    message = put(_LINE_NUMBER.sub(r"\1", _FIX_AVAILABLE.sub("", one.message)))
     return message, one.code, one.source, one.severity.value
 
 

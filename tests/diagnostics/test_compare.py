@@ -141,6 +141,20 @@ def test_a_line_number_in_the_message_may_move_with_the_text():
     assert edited("a\nb", old, "top\na\nb", new)[:2] == ([], [])
 
 
+@pytest.mark.parametrize("suffix", [" (fix available)", " (fixes available)"])
+@pytest.mark.parametrize("notes", ["", "\n\na.h:1:5:\nnote: it is here"])
+def test_a_message_that_tells_of_a_fix_is_the_same_finding(suffix: str, notes: str):
+    without = [finding(1, message=f"undeclared 'value'{notes}")]
+    with_fix = [finding(1, message=f"undeclared 'value'{suffix}{notes}")]
+    assert edited("a", without, "a", with_fix) == ([], [], places(with_fix))
+    assert edited("a", with_fix, "a", without) == ([], [], places(without))
+
+
+def test_only_at_its_end_does_a_message_tell_of_a_fix():
+    old, new = [finding(1, message="no x")], [finding(1, message="no (fix available) x")]
+    assert edited("a", old, "a", new) == (places(new), places(old), [])
+
+
 def test_other_numbers_in_the_message_count():
     old, new = [finding(1, message="got 2 arguments")], [finding(1, message="got 3 arguments")]
     introduced, fixed, _ = edited("f(1, 2)", old, "f(1, 2, 3)", new)
