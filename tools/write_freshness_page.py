@@ -142,7 +142,8 @@ change there goes unseen: it would be no use to call every verdict of a project 
 link to a folder with data. Without a warning, a link into a folder of tools or packages, such as
 `node_modules` or `.cache`, where Bazel keeps its output, is not followed either. Nor is it noticed
 that a link outside, by way of which a link of the project leads elsewhere, is pointed to another
-place. A header outside of the work tree is watched if the compile commands name its folder.
+place, or that the target of a link is created together with the folder around it. A header outside
+of the work tree is watched if the compile commands name its folder.
 
 ## How to read the table
 

@@ -248,9 +248,8 @@ def _run(action: CodeAction, command: WireCommand, *, verify: bool) -> effects.E
             search = yield from find_dependents(files)
     except GeneratorExit:
         raise  # no effect is performed any more
-    except BaseException:  # also an interrupt: the caller does not get what could be undone
-        for one in reversed(made):
-            yield effects.Undo(one)
+    except BaseException as reason:  # also an interrupt: the caller does not get the edits
+        yield from _undo_all(made, reason)
         raise
     return (yield from _verify(applied, before, search)) if verify else applied
 
@@ -273,8 +272,8 @@ def _verify(
         new, unverified = yield from _check_applied(applied, before, search)
     except GeneratorExit:
         raise  # no effect is performed any more
-    except BaseException:  # also an interrupt: the caller does not get what could be undone
-        yield effects.Undo(applied)
+    except BaseException as reason:  # also an interrupt: the caller does not get the edit
+        yield from _undo_all([applied], reason)
         raise
     if not new:
         return msgspec.structs.replace(applied, unverified=unverified)
@@ -285,6 +284,20 @@ def _verify(
         server=applied.edit.server,
         introduced=tuple(_as_data(one) for findings in new for one in findings),
     )
+
+
+def _undo_all(edits: list[AppliedEdit], reason: BaseException) -> effects.Effects[None]:
+    """Undo edits, the last first. One that cannot be undone is the error, unless the caller has
+    interrupted the call."""
+    failures: list[errors.LspkitError] = []
+    for one in reversed(edits):
+        try:
+            yield effects.Undo(one)
+        except errors.LspkitError as problem:
+            failures.append(problem)
+            reason.add_note(f"an edit was not undone: {problem}")
+    if failures and isinstance(reason, errors.LspkitError):
+        raise failures[0] from reason
 
 
 def _check_applied(

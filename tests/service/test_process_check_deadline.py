@@ -76,7 +76,7 @@ def test_a_check_gives_up_while_another_program_starts_the_service(site: Site) -
 
 def test_a_query_gives_up_while_another_program_starts_the_service(site: Site) -> None:
     with filelock.FileLock(site.place.starting_lock, mode=0o600):
-        done = site.run("hover", "a.scr:2:3", "--timeout", "2")
+        done = site.run("hover", "a.scr:2:3", "--timeout", "4")
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("lspkit: another program is starting the service")
     assert "give it more time with --timeout" in done.stderr

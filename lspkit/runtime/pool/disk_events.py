@@ -73,7 +73,7 @@ class DiskEvents:
         self._watchers = WatchedRoots(
             self.announce,
             excluded=self._is_excluded,
-            follows=self._outer.follow,
+            targets=self._outer,
             on_brief=self._announce_brief,
         )
         #: The changed files of the languages of these servers.
@@ -105,7 +105,8 @@ class DiskEvents:
         self._changelog.interrupted()
         self._watchers.hold(self._files.boundary.root)
         self._watchers.hold(server.root)
-        for folder in around:
+        # The folder that was added last is read first: the workspace, and the root in it.
+        for folder in (*around, self._files.boundary.root, server.root) if around else ():
             self._watchers.also(server.root, folder)
         if COMPILED_BY in definition.roots.markers:
             self._later(functools.partial(self._watch_headers, server.root))
@@ -211,7 +212,10 @@ class DiskEvents:
 
     def reading(self) -> tuple[Waiter, float] | None:
         """The first scan of the files, and how long to wait for it; None if it is over."""
-        if not self._held or time.monotonic() >= (until := self._began + FIRST_LOOK):
+        if not self._held:
+            return None
+        until = max(self._began, self._outer.linked_at) + FIRST_LOOK
+        if time.monotonic() >= until:
             return None
         reading = self._watchers.reading()
         return None if reading is None else (reading, until)

@@ -5,8 +5,8 @@ that name as well. Whether a link still leads there is checked when its target h
 to a folder that is created, deleted or retargeted is reported as events of the files behind it;
 nothing else is known of these, so all count as replaced.
 
-The target of a link may lie outside of the watched folders. Then the folder of the target is to be
-watched as well, if `follows` says so.
+The target of a link may lie outside of the watched folders. Then the folder of the target is
+watched as well, as long as a link leads there, if `LinkTargets` admits it.
 
 A file with several names is watched by itself: the watch of a folder does not report changes made
 through another name, which may lie outside of the watched folders.
@@ -15,9 +15,9 @@ through another name, which may lie outside of the watched folders.
 from __future__ import annotations
 
 import collections
-import itertools
 import os
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.watch.excluded_folders import is_excluded
@@ -25,8 +25,8 @@ from lspkit.workspace_boundary import folders_above
 
 #: How many links are remembered.
 REMEMBERED = 10_000
-#: How many links are followed, one after the other, for another name of a path; and how many names
-#: through several links are searched at once.
+#: How many links are followed, one after the other, for another name of a path; and after how many
+#: names no further ones through several links are searched for.
 MOST_STEPS, MOST_NAMES = 3, 100
 #: How many files behind one link are reported.
 MOST_BEHIND = 2_000
@@ -34,51 +34,126 @@ MOST_BEHIND = 2_000
 MOST_FILES = 1_000
 
 
+class LinkTargets(Protocol):
+    """Decides which folders are watched because links lead to them."""
+
+    def follow(self, link: str, folder: str, deep: bool) -> bool:
+        """Whether to watch the folder that a link leads to; or (not deep) that holds its target."""
+
+    def leave(self, folder: str) -> None:
+        """No link leads to such a folder any more."""
+
+
+class _NoTargets:
+    """Nothing is watched because of a link."""
+
+    def follow(self, link: str, folder: str, deep: bool) -> bool:
+        """No folder is."""
+        return False
+
+    def leave(self, folder: str) -> None:
+        """There is none."""
+
+
+NO_TARGETS: LinkTargets = _NoTargets()
+
+
 class Symlinks:
     """Targets of links. For one thread at a time."""
 
-    def __init__(self, follows: Callable[[str, bool], bool] = lambda *_: False) -> None:
-        #: Whether to watch a folder that a link leads to; or (False) that holds a link's target.
-        self._follows = follows
-        #: The folders to watch, with the same flag. The caller removes them.
+    def __init__(self, targets: LinkTargets) -> None:
+        self._targets = targets
+        #: Folders to watch, with `deep` also their subfolders; and folders to which no link leads
+        #: any more. The caller removes them.
         self.outside: list[tuple[str, bool]] = []
-        #: Real path: the links that led there.
+        self.left: list[str] = []
+        #: Link: its real path. And the links that lead to a real path.
+        self._targets_of: dict[str, str] = {}
         self._names: dict[str, set[str]] = {}
-        self._count = 0
-        #: Folder: itself and those above it, as far as links led there.
+        #: Folder: itself and those above it, as far as links lead there.
         self._led_to: dict[str, tuple[str, ...]] = {}
         #: Link: the folder that it leads to, and the one that it led to when last reported.
         self._folders: dict[str, str] = {}
         self._before: dict[str, str] = {}
+        #: Link: the folder that is watched because of it, with the flag. And how many links there
+        #: are to each of these folders.
+        self._followed: dict[str, tuple[str, bool]] = {}
+        self._uses: collections.Counter[str] = collections.Counter()
 
-    def note(self, link: str) -> None:
-        """Record a link."""
+    def note(self, link: str, *, follow: bool = True) -> None:
+        """Record where a link leads. With `follow`, its target is watched as well."""
         target = os.path.realpath(link)
-        if target not in self._names:
-            self._led_to.clear()
-        names = self._names.setdefault(target, set())
-        if link not in names and self._count < REMEMBERED:
-            names.add(link)
-            self._count += 1
-            if not os.path.isdir(target):
-                self._follow(os.path.dirname(target), deep=False)
+        is_folder = os.path.isdir(target)
+        if self._targets_of.get(link) != target:
+            self._forget_name(link)
+            if len(self._targets_of) < REMEMBERED:
+                self._targets_of[link] = target
+                self._led_to.clear()
+                self._names.setdefault(target, set()).add(link)
+        if follow and link in self._targets_of:
+            self._follow(link, target if is_folder else os.path.dirname(target), deep=is_folder)
         known = self._folders.get(link, "")
-        if known != target and os.path.isdir(target):
+        if known != target and is_folder:
             if known or len(self._folders) < REMEMBERED:
                 self._folders[link] = target
-                self._follow(target, deep=True)
             if known:
                 self._before.setdefault(link, known)
         elif known and known != target:
             self._before.setdefault(link, self._folders.pop(link))
 
-    def _follow(self, folder: str, *, deep: bool) -> None:
+    def forget(self, link: str) -> None:
+        """A link is gone, or it is no longer watched."""
+        self._forget_name(link)
+        self._leave(link)
+
+    def lead_to(self, folder: str) -> bool:
+        """Whether a folder is watched because of a link."""
+        return folder in self._uses
+
+    def look_again(self, folder: str) -> list[FileEvent]:
+        """A folder was read that links led into: returns the events of those that lead on now."""
+        events: list[FileEvent] = []
+        for link in [one for one, via in self._followed.items() if via == (folder, False)]:
+            self.note(link)
+            if self._followed.get(link) not in (None, (folder, False)):
+                events += _come(link, self._folders.get(link, ""))
+        return events
+
+    def _forget_name(self, link: str) -> None:
+        target = self._targets_of.pop(link, "")
+        links = self._names.get(target)
+        if links is not None:
+            links.discard(link)
+            if not links:
+                del self._names[target]
+                self._led_to.clear()
+
+    def _follow(self, link: str, folder: str, *, deep: bool) -> None:
         readable = os.path.isdir(folder) and os.access(folder, os.R_OK | os.X_OK)
-        if readable and self._follows(folder, deep):
+        if readable and self._followed.get(link) == (folder, deep):
+            return
+        follows = readable and self._targets.follow(link, folder, deep)
+        if follows:
+            self._uses[folder] += 1  # before the other is left: it may be the same
             self.outside.append((folder, deep))
+        self._leave(link)
+        if follows:
+            self._followed[link] = folder, deep
+
+    def _leave(self, link: str) -> None:
+        folder, _ = self._followed.pop(link, ("", False))
+        if not folder:
+            return
+        self._uses[folder] -= 1
+        if not self._uses[folder]:
+            del self._uses[folder]
+            self._targets.leave(folder)
+            self.left.append(folder)
 
     def changed(self, path: str, kind: int) -> list[FileEvent] | None:
         """The events that follow from an event of a path; None if that was no link to a folder."""
+        if (path in self._targets_of or path in self._followed) and not os.path.islink(path):
+            self.forget(path)
         before = self._before.pop(path, "")
         if kind == DELETED:
             before = before or self._folders.pop(path, "")
@@ -87,24 +162,32 @@ class Symlinks:
         now = self._folders.get(path, "")
         if not before and not now:
             return None
-        gone, came = _files_in(before), _files_in(now)
+        gone = _files_in(before)
         return [
             *(FileEvent(os.path.join(path, name), DELETED) for name in gone),
             *([FileEvent(path, DELETED, is_folder=True)] if before else []),
-            *([FileEvent(path, CREATED, is_folder=True)] if now else []),
-            *(FileEvent(os.path.join(path, name), CREATED) for name in came),
+            *_come(path, now),
         ]
 
     def names_of(self, path: str) -> list[str]:
         """The other names of a path, through links to it or to a folder above it."""
         found = last = list(self._direct_names(path))
         for _ in range(MOST_STEPS - 1):
-            if not last or len(found) >= MOST_NAMES:
+            # A name outside has other names through the links that lead there.
+            last = [
+                name
+                for one in last
+                if self._is_outside(one) and len(found) < MOST_NAMES
+                for name in self._direct_names(one)
+            ]
+            if not last:
                 break
-            more = (name for one in last for name in self._direct_names(one))
-            last = list(itertools.islice(more, MOST_NAMES))
-            found = [*found, *last]
+            found = [*found, *last[: max(0, MOST_NAMES - len(found))]]
         return found
+
+    def _is_outside(self, path: str) -> bool:
+        """Whether a path is watched because of a link, or as if it were."""
+        return any(one in self._uses for one in (path, *folders_above(path)))
 
     def _direct_names(self, path: str) -> Iterator[str]:
         """Those through one link."""
@@ -113,8 +196,7 @@ class Symlinks:
                 if os.path.realpath(link) == at:
                     yield os.path.join(link, os.path.relpath(path, at)) if path != at else link
                 else:
-                    self._names[at].discard(link)
-                    self._count -= 1
+                    self._forget_name(link)
 
     def _led_to_above(self, path: str) -> tuple[str, ...]:
         """The folders above a path to which links led, the nearest first."""
@@ -146,6 +228,15 @@ class HardLinks:
         if path in self._files:
             self._files.discard(path)
             self._unwatch(path)
+
+
+def _come(link: str, folder: str) -> list[FileEvent]:
+    """The events of a link that leads to a folder now, if it does."""
+    files = _files_in(folder)
+    return [
+        *([FileEvent(link, CREATED, is_folder=True)] if folder else []),
+        *(FileEvent(os.path.join(link, name), CREATED) for name in files),
+    ]
 
 
 def _files_in(top: str) -> list[str]:

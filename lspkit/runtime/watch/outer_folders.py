@@ -5,9 +5,9 @@ TypeScript 7 does for `/tmp`, if an import leads two folders up. Files near the 
 most likely to be read, so each folder above the workspace has a limit, and each branch has: one
 folder beside the path to the workspace, with everything in it.
 
-A link in the project may lead anywhere, and the project is not trusted. Its target is watched
-within the same limits. A folder that holds the workspace or the user's home is not, unless it is
-part of the work tree.
+A link in the project may lead anywhere, and the project is not trusted. So the number of folders
+that links lead to is limited, and what is in these folders counts like other folders. A folder that
+holds the workspace or the user's home is not watched, unless it is part of the work tree.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import collections
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterable
 
 from lspkit.limits import MOST_FOLDERS_BESIDE, MOST_FOLDERS_OF_BRANCH, MOST_LINKED_FOLDERS
@@ -38,13 +39,15 @@ class OuterFolders:
         self._workspace = workspace
         #: The work tree around it.
         self._tree = project_tree(workspace)
-        #: Guards the fields below; the first two are replaced as a whole.
+        #: Guards the fields below; the first three are replaced as a whole.
         self._lock = threading.Lock()
         #: Folders that servers have registered for, and folders that are watched in any case.
         self._asked: frozenset[str] = frozenset()
         self._meant: frozenset[str] = frozenset()
-        #: Folders that links of the project lead to.
-        self._linked: set[str] = set()
+        #: Folders that links of the project lead to, and when the last was added, by the monotonic
+        #: clock.
+        self._linked: frozenset[str] = frozenset()
+        self.linked_at = 0.0
         self._watched: set[str] = set()
         #: How many of them lie in a branch, and in all branches of a folder above the workspace.
         self._counts: collections.Counter[str] = collections.Counter()
@@ -73,14 +76,15 @@ class OuterFolders:
         """Whether a path lies in the work tree around the workspace."""
         return is_inside(path, self._tree)
 
-    def follow(self, folder: str, deep: bool) -> bool:
+    def follow(self, link: str, folder: str, deep: bool) -> bool:
         """Whether a folder is to be watched because a link leads to it.
 
         Without `deep` the link leads to a file in it, and only the folder itself is watched.
         """
         if any(is_inside(folder, one) for one in (self._workspace, *_KERNEL)):
             return False
-        if not _SKIPPED.isdisjoint(os.path.relpath(folder, self._workspace).split(os.sep)):
+        # The files that tools link to are their programs, as `.venv/bin/python`.
+        if self._is_of_tools(folder) or (not deep and self._is_of_tools(link)):
             return False
         is_wide = deep and not is_inside(folder, self._tree)
         is_wide = is_wide and any(is_inside(one, folder) for one in (self._workspace, own_home()))
@@ -88,9 +92,25 @@ class OuterFolders:
             if is_wide or (folder not in self._linked and len(self._linked) >= MOST_LINKED_FOLDERS):
                 self._cut.add(folder)
                 return False
-            self._linked.add(folder)
-            self._asked = self._asked.union((folder,))
+            self._linked = self._linked.union((folder,))
+            self.linked_at = time.monotonic()
         return True
+
+    def leave(self, folder: str) -> None:
+        """No link leads to a folder any more: it makes room for others."""
+        with self._lock:
+            self._linked = self._linked.difference((folder,))
+            self._cut.discard(folder)
+            for one in [one for one in self._watched if is_inside(one, folder)]:
+                if not self._is_requested(one):
+                    self._watched.discard(one)
+                    self._counts.subtract(self._branch(one))
+
+    def _is_of_tools(self, path: str) -> bool:
+        return not _SKIPPED.isdisjoint(os.path.relpath(path, self._workspace).split(os.sep))
+
+    def _is_requested(self, path: str) -> bool:
+        return any(is_inside(path, one) for some in (self._asked, self._linked) for one in some)
 
     def way_from(self, folder: str) -> list[str]:
         """A folder, and those in it that hold the workspace, the innermost last."""
@@ -103,11 +123,11 @@ class OuterFolders:
 
     def hold(self, path: str) -> bool:
         """Whether a path is watched only because of a server or link that names a folder above."""
-        if not self._asked or is_inside(path, self._workspace):
+        if not (self._asked or self._linked) or is_inside(path, self._workspace):
             return False
         if any(is_inside(path, one) for one in self._meant):
             return False
-        return any(is_inside(path, one) for one in self._asked)
+        return self._is_requested(path)
 
     def admit(self, folder: str) -> bool:
         """Whether a folder may be watched; if so, it is counted."""
@@ -139,8 +159,7 @@ class OuterFolders:
     def clear(self) -> None:
         """Nothing is watched any more."""
         with self._lock:
-            self._asked = self._meant = frozenset()
-            self._linked.clear()
+            self._asked = self._meant = self._linked = frozenset()
             self._watched.clear()
             self._counts.clear()
             self._cut.clear()

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.backend import PollingNotifier
 from lspkit.runtime.watch.coalesce import among, merged
+from lspkit.runtime.watch.links import LinkTargets
 from lspkit.runtime.watch.notifier import Hints, Notifier
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 
@@ -40,10 +41,10 @@ class Scanner:
         self,
         make: Callable[[], Notifier],
         excluded: Callable[[str], bool],
-        follows: Callable[[str, bool], bool],
+        targets: LinkTargets,
     ) -> None:
         self.snapshot = TreeSnapshot(
-            self._watch, self._unwatch, excluded, self._watch_file, follows
+            self._watch, self._unwatch, excluded, self._watch_file, targets
         )
         #: Why the watches have to be given up; empty if they need not be.
         self.limit = ""

@@ -10,7 +10,7 @@ first read of a folder has nothing to compare with; its entries count as known, 
 that were created or changed since the folder was requested.
 
 Links are entries like files. Events of a link's target are reported under both names. The folder
-of a target outside is requested as well, if `follows` says so.
+of a target outside is requested as well, if `LinkTargets` admits it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lspkit.edits.directory import is_spare
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import GONE, LASTING, PASSED, READ, read_entries, stamp_of
-from lspkit.runtime.watch.links import HardLinks, Symlinks
+from lspkit.runtime.watch.links import NO_TARGETS, HardLinks, LinkTargets, Symlinks
 
 
 class TreeSnapshot:
@@ -37,7 +37,7 @@ class TreeSnapshot:
         unwatch: Callable[[str], None],
         excluded: Callable[[str], bool] = is_excluded,
         watch_file: Callable[[str], None] = lambda _: None,
-        follows: Callable[[str, bool], bool] = lambda *_: False,
+        targets: LinkTargets = NO_TARGETS,
     ) -> None:
         self._watch = watch
         self._unwatch = unwatch
@@ -63,7 +63,9 @@ class TreeSnapshot:
         self.behind: list[tuple[str, bool]] = []
         # Those of `tops` whose subfolders are not read.
         self._shallow: set[str] = set()
-        self._links = Symlinks(follows)
+        self._links = Symlinks(targets)
+        #: Those of `tops` that are requested only because links lead there.
+        self._by_link: set[str] = set()
         self._hard_links = HardLinks(watch_file, unwatch)
 
     @property
@@ -73,6 +75,10 @@ class TreeSnapshot:
 
     def add(self, top: str, *, deep: bool, since: int) -> None:
         """Request a folder, with `deep` also its subfolders; `read_next` reads them."""
+        self._by_link.discard(top)
+        self._request(top, deep=deep, since=since)
+
+    def _request(self, top: str, *, deep: bool, since: int) -> None:
         known = top in self.folders
         self.tops.add(top)
         if known and (not deep or top not in self._shallow):
@@ -84,10 +90,18 @@ class TreeSnapshot:
         above, name = self.folders.get(os.path.dirname(top), {}), os.path.basename(top)
         if above.get(name) == PASSED:
             above[name] = READ
+        self.due.pop(top, None)  # what was requested last is read first
         self.due[top] = since
 
     def remove(self, top: str) -> None:
         """Withdraw the request of a folder. Its files have no events."""
+        if self._links.lead_to(top):
+            self._by_link.add(top)
+            return
+        self._withdraw(top)
+        self._follow_links(time.time_ns())
+
+    def _withdraw(self, top: str) -> None:
         self.tops.discard(top)
         above, name = os.path.split(top)
         entries = self.folders.get(above, {})
@@ -109,10 +123,14 @@ class TreeSnapshot:
 
     def read_next(self) -> None:
         """Read one folder that was not read yet."""
-        self._read(next(reversed(self.due)))
+        folder = next(reversed(self.due))
+        since = self.due[folder]
+        self._read(folder)
+        self._follow_links(since)
 
     def go_on(self, until: float = math.inf) -> None:
         """Continue comparing, until that time of the monotonic clock."""
+        self._follow_links(time.time_ns())
         while self.behind:
             folder, anew = self.behind[-1]
             above, name = os.path.split(folder)
@@ -122,6 +140,7 @@ class TreeSnapshot:
                 inner = []  # it is gone by now, or no longer requested
             # Removed only after it was read: an interrupt may come at any time.
             self.behind[-1:] = [(one, anew) for one in inner]
+            self._follow_links(time.time_ns())
             if time.monotonic() >= until:
                 return
 
@@ -220,7 +239,6 @@ class TreeSnapshot:
             elif anew or now != before:
                 self._tell(path, CHANGED)
         entries[name] = now
-        self.behind += [(folder, False) for folder in self._follow_links(None)]
         if now == READ and before == PASSED:
             self.due[path] = time.time_ns()
         elif now == READ and (anew or path not in self.folders):
@@ -250,18 +268,26 @@ class TreeSnapshot:
     def _note(self, path: str, found: os.stat_result) -> None:
         """Record a link, or a file with other names."""
         if stat.S_ISLNK(found.st_mode):
-            self._links.note(path)
+            # A shallow folder is watched for some of its files, whose links are not among them.
+            self._links.note(path, follow=os.path.dirname(path) not in self._shallow)
         elif found.st_nlink > 1:
             self._hard_links.note(path)
 
-    def _follow_links(self, since: int | None) -> list[str]:
-        """Request the folders that new links lead to; returns those that have to be read next."""
-        found, self._links.outside = self._links.outside, []
-        for folder, deep in found:
-            self.add(folder, deep=deep, since=time.time_ns() if since is None else since)
-            if deep and since is None:
-                self.due.pop(folder, None)  # the link is new, and so is everything behind it
-        return [folder for folder, _ in found] if since is None else []
+    def _follow_links(self, since: int) -> None:
+        """Request the folders that links lead to, and withdraw those that none leads to."""
+        links = self._links
+        while links.outside:
+            folder, deep = links.outside[0]
+            if folder not in self.tops:
+                self._by_link.add(folder)
+            self._request(folder, deep=deep, since=since)
+            del links.outside[0]  # not before: an interrupt may come at any time
+        while links.left:
+            folder = links.left[0]
+            if folder in self._by_link and not links.lead_to(folder):
+                self._withdraw(folder)
+                self._by_link.discard(folder)
+            links.left.remove(folder)  # others may have been added meanwhile
 
     def _is_read(self, folder: str) -> bool:
         # A folder that was read stays so: excluding it later is no deletion.
@@ -287,6 +313,8 @@ class TreeSnapshot:
             self._watch(folder, folder in self.tops)
             now, young = read_entries(folder, since, self._is_read, self._note)
             self.unreadable.discard(folder)
+            if folder in self._by_link:
+                self.events += self._links.look_again(folder)
         except OSError as problem:
             self._cannot_read(folder, problem, since)
             return []
@@ -297,7 +325,7 @@ class TreeSnapshot:
             self.folders[folder] = now
         else:
             self._compare(folder, now, since, young, anew)
-        return [*self._next(inner, since), *self._follow_links(since)]
+        return self._next(inner, since)
 
     def _compare(
         self, folder: str, now: dict[str, int], since: int | None, young: set[str], anew: bool
@@ -366,7 +394,9 @@ class TreeSnapshot:
                 path = os.path.join(here, name)
                 if state == READ and not (silently and path in self.tops):
                     folders.append(path)
-                elif state >= 0 and not silently:
+                elif state >= 0 and silently:
+                    self._links.forget(path)
+                elif state >= 0:
                     self._tell(path, DELETED)
             self.folders.pop(here, None)
 
@@ -392,6 +422,6 @@ class TreeSnapshot:
             self._hard_links.gone(path)
         self.events.append(FileEvent(path, kind, is_folder))
         for name in self._links.names_of(path):
-            if is_folder and kind == CREATED:
-                self._links.note(name)  # it led nowhere before
+            if kind in (CREATED, DELETED) and os.path.islink(name):
+                self._links.note(name)  # it led nowhere before, or does now
             self.events.append(FileEvent(name, kind, is_folder))

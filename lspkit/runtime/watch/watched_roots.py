@@ -17,6 +17,7 @@ from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import DiskState
 from lspkit.runtime.watch.backend import best_notifier
 from lspkit.runtime.watch.excluded_folders import is_excluded
+from lspkit.runtime.watch.links import NO_TARGETS, LinkTargets
 from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher
 
@@ -29,7 +30,7 @@ class WatchedRoots:
         on_events: Callable[[list[FileEvent]], None],
         *,
         excluded: Callable[[str], bool] = is_excluded,
-        follows: Callable[[str, bool], bool] = lambda *_: False,
+        targets: LinkTargets = NO_TARGETS,
         notifier: Callable[[], Notifier] = best_notifier,
         on_brief: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
@@ -37,7 +38,7 @@ class WatchedRoots:
             Watcher,
             on_events=on_events,
             excluded=excluded,
-            follows=follows,
+            targets=targets,
             notifier=notifier,
             on_brief=on_brief,
         )

@@ -53,6 +53,24 @@ def test_an_edit_whose_verification_is_interrupted_is_undone(tmp_path, scripted)
         assert ws.check("a.scr").verdict.clean, "the workspace is usable"
 
 
+def test_an_interrupt_is_raised_also_if_the_edit_cannot_be_undone(tmp_path, scripted):
+    """Another program has changed the file meanwhile."""
+    argv, path = scripted(ENDLESS), tmp_path / "a.scr"
+
+    def is_verified_and_changed() -> bool:
+        if has_asked(argv, 2):
+            path.write_text("something else\n", encoding="utf-8")
+            return True
+        return False
+
+    with workspace(tmp_path, argv, text="def greet\n") as ws:
+        with pytest.raises(KeyboardInterrupt) as raised, interrupted(is_verified_and_changed):
+            ws.apply(renaming_edit(path), verify=True)
+        assert path.read_text(encoding="utf-8") == "something else\n"
+    [note] = raised.value.__notes__
+    assert note.startswith("an edit was not undone: ")
+
+
 def test_an_edit_whose_verification_is_cancelled_is_undone(tmp_path, scripted):
     argv, path, cancel = scripted(ENDLESS), tmp_path / "a.scr", lspkit.CancelToken()
     with workspace(tmp_path, argv, text="def greet\n") as ws, ThreadPoolExecutor(1) as callers:

@@ -149,6 +149,9 @@ def test_what_is_nearest_to_the_workspace_is_the_last_on_the_way_and_so_read_fir
 
 # Targets of links
 
+#: Where the link is does not matter, unless it leads to a file.
+LINK = "/any/link"
+
 
 @pytest.fixture
 def home(tmp_path, monkeypatch) -> Path:
@@ -161,14 +164,14 @@ def test_a_link_to_a_folder_that_holds_the_workspace_or_the_home_is_not_followed
     project = home / "work" / "project"
     folders = outer_folders.OuterFolders(str(project))
     for wide in ("/", tmp_path, home, home / "work"):
-        assert not folders.follow(str(wide), True)
+        assert not folders.follow(LINK, str(wide), True)
     assert "can be watched: changes in some of those in / and 3 more" in folders.warnings()[0]
-    assert folders.follow(str(home / "work" / "shared"), True)
+    assert folders.follow(LINK, str(home / "work" / "shared"), True)
     elsewhere = outer_folders.OuterFolders("/elsewhere/project")
-    assert not elsewhere.follow(str(home), True)
-    assert elsewhere.follow(str(home / "work"), True)
+    assert not elsewhere.follow(LINK, str(home), True)
+    assert elsewhere.follow(LINK, str(home / "work"), True)
     # For a link to a file there, one folder is watched.
-    assert elsewhere.follow(str(home), False)
+    assert elsewhere.follow(LINK, str(home), False)
 
 
 def test_a_link_to_a_folder_of_the_work_tree_is_followed_also_if_that_holds_the_workspace(
@@ -178,9 +181,9 @@ def test_a_link_to_a_folder_of_the_work_tree_is_followed_also_if_that_holds_the_
     (tree / ".git").mkdir(parents=True)
     (tree / "inner" / "project").mkdir(parents=True)
     folders = outer_folders.OuterFolders(str(tree / "inner" / "project"))
-    assert folders.follow(str(tree), True)
-    assert folders.follow(str(tree / "inner"), True)
-    assert not folders.follow(str(tmp_path), True)
+    assert folders.follow(LINK, str(tree), True)
+    assert folders.follow(LINK, str(tree / "inner"), True)
+    assert not folders.follow(LINK, str(tmp_path), True)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +191,7 @@ def test_a_link_to_a_folder_of_the_work_tree_is_followed_also_if_that_holds_the_
 )
 def test_a_link_to_no_files_or_to_those_of_tools_is_not_followed_and_nothing_is_said(target):
     folders = outer_folders.OuterFolders("/x/project")
-    assert not folders.follow(target, True)
+    assert not folders.follow(LINK, target, True)
     assert folders.warnings() == []
 
 
@@ -196,9 +199,47 @@ def test_the_number_of_targets_is_limited_and_so_are_the_folders_in_each(monkeyp
     monkeypatch.setattr(outer_folders, "MOST_LINKED_FOLDERS", 2)
     monkeypatch.setattr(outer_folders, "MOST_FOLDERS_OF_BRANCH", 3)
     folders = outer_folders.OuterFolders("/top/project")
-    assert [folders.follow(f"/top/{name}", True) for name in "aabc"] == [True, True, True, False]
+    assert [folders.follow(LINK, f"/top/{name}", True) for name in "aabc"] == [
+        True,
+        True,
+        True,
+        False,
+    ]
     assert "/top/c" in folders.warnings()[0]
     assert [folders.admit(f"/top/a/{number}") for number in range(4)] == [True] * 3 + [False]
+
+
+def test_targets_that_no_link_leads_to_any_more_leave_room(monkeypatch):
+    monkeypatch.setattr(outer_folders, "MOST_LINKED_FOLDERS", 1)
+    monkeypatch.setattr(outer_folders, "MOST_FOLDERS_BESIDE", 2)
+    folders = outer_folders.OuterFolders("/top/project")
+    for name in "abc":
+        target = f"/top/{name}"
+        assert folders.follow(LINK, target, True)
+        assert not folders.follow(LINK, "/top/other", True)
+        assert folders.admit(f"{target}/one") and folders.admit(f"{target}/two")
+        assert not folders.admit(f"{target}/three")
+        folders.leave(target)
+        assert not folders.hold(f"{target}/one/any.py")
+
+
+def test_what_a_server_has_asked_for_is_watched_without_a_link_as_well(monkeypatch):
+    monkeypatch.setattr(outer_folders, "MOST_FOLDERS_BESIDE", 1)
+    folders = outer_folders.OuterFolders("/top/project")
+    folders.ask(["/top/a"])
+    assert folders.follow(LINK, "/top/a", True)
+    assert folders.admit("/top/a/one")
+    folders.leave("/top/a")
+    assert folders.hold("/top/a/one/any.py")
+    assert not folders.admit("/top/a/two")
+
+
+def test_the_programs_that_tools_link_to_are_not_followed():
+    folders = outer_folders.OuterFolders("/x/project")
+    assert not folders.follow("/x/project/.venv/bin/python", "/usr/bin", False)
+    assert folders.follow("/x/project/bin/python", "/usr/bin", False)
+    # A package that is developed elsewhere.
+    assert folders.follow("/x/project/node_modules/one", "/x/one", True)
 
 
 def test_a_link_to_the_whole_disk_is_not_walked(tmp_path, scripted):

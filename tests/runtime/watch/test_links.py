@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from lspkit.runtime.watch import links
-from tests.runtime.watch.watching import ALL, Heard, Start, needs_inotify, shell
+from lspkit.runtime.watch.watcher import Watcher
+from tests.runtime.watch.watching import ALL, PATIENCE, Heard, Start, needs_inotify, shell
 
 
 @pytest.fixture
@@ -101,6 +102,29 @@ def test_a_file_that_is_written_by_a_name_outside_has_changed(
 # Targets outside
 
 
+class Targets:
+    """Follows all links, or none, and remembers which."""
+
+    def __init__(self, root: Path, follows: bool = True) -> None:
+        self.root, self.follows = root, follows
+        self.asked: list[tuple[str, bool]] = []
+        self.followed: set[str] = set()
+
+    def follow(self, link: str, folder: str, deep: bool) -> bool:
+        self.asked.append((os.path.relpath(folder, self.root), deep))
+        self.followed |= {self.asked[-1][0]} if self.follows else set()
+        return self.follows
+
+    def leave(self, folder: str) -> None:
+        self.followed.remove(os.path.relpath(folder, self.root))
+
+
+def wait_until_read(watcher: Watcher) -> None:
+    """Wait for folders that were requested meanwhile."""
+    reading = watcher.reading()
+    assert reading is None or reading.wait(PATIENCE)
+
+
 def seen(heard: Heard) -> set[str]:
     """The files of all events up to now, relative to the root."""
     found = {os.path.relpath(one.path, heard.root) for one in heard.events if not one.is_folder}
@@ -113,7 +137,7 @@ def test_a_change_behind_a_link_has_the_names_by_the_link_and_outside(
     notifier: str, targets: Path, start: Start, heard: Heard
 ) -> None:
     shell("ln -s ../two/c.py c.py; ln -s ../two ../one/two", targets)
-    watcher = start(notifier, follows=lambda folder, deep: True)
+    watcher = start(notifier, targets=Targets(targets))
     shell("echo x > one/deep/b.py; echo x > two/c.py", targets.parent)
     watcher.catch_up()
     assert seen(heard) == {
@@ -126,10 +150,11 @@ def test_a_change_behind_a_link_has_the_names_by_the_link_and_outside(
 def test_what_is_behind_a_new_link_is_watched_when_the_link_is_announced(
     notifier: str, targets: Path, start: Start, heard: Heard
 ) -> None:
-    watcher = start(notifier, follows=lambda folder, deep: True)
+    watcher = start(notifier, targets=Targets(targets))
     shell("ln -s ../two other; ln -s ../third third; mkdir ../third", targets)
     watcher.catch_up()
-    assert {"other/a.py", "other/c.py"} <= seen(heard)
+    assert seen(heard) == {"other/a.py", "other/c.py"}
+    wait_until_read(watcher)
     shell("echo x > two/a.py; echo x > third/new.py", targets.parent)
     watcher.catch_up()
     assert seen(heard) == {"other/a.py", "../two/a.py", "third/new.py", "../third/new.py"}
@@ -138,25 +163,109 @@ def test_what_is_behind_a_new_link_is_watched_when_the_link_is_announced(
 def test_a_link_that_is_not_to_be_followed_is_not(
     targets: Path, start: Start, heard: Heard
 ) -> None:
-    asked: list[tuple[str, bool]] = []
-
-    def follows(folder: str, deep: bool) -> bool:
-        asked.append((os.path.relpath(folder, targets), deep))
-        return False
-
+    none = Targets(targets, follows=False)
     shell("ln -s ../two/a.py a.py", targets)
-    watcher = start(follows=follows)
+    watcher = start(targets=none)
     shell("echo x > one/a.py; echo x > two/a.py", targets.parent)
     watcher.catch_up()
-    assert sorted(asked) == [("../one", True), ("../two", False)]
+    assert sorted(none.asked) == [("../one", True), ("../two", False)]
     assert seen(heard) == set()
     assert watcher.watches == 3
 
 
 def test_links_in_a_circle_are_named_a_few_times(root: Path, start: Start, heard: Heard) -> None:
     shell("ln -s .. up", root / "src")
-    watcher = start(follows=lambda folder, deep: True)
+    watcher = start(targets=Targets(root))
     shell("echo x > src/a.py", root)
     watcher.catch_up()
     ways = ["src/" + "up/src/" * times + "a.py" for times in range(links.MOST_STEPS + 1)]
     assert seen(heard) == set(ways)
+
+
+def test_a_target_is_watched_as_long_as_a_link_leads_there(
+    targets: Path, start: Start, heard: Heard
+) -> None:
+    found = Targets(targets)
+    shell("ln -s ../one/a.py a.py; ln -s ../one again", targets)
+    watcher = start(targets=found)
+    before = watcher.watches
+    assert found.followed == {"../one"}
+    shell("rm linked; ln -sfn ../two again; ln -sf ../two/a.py a.py", targets)
+    watcher.catch_up()
+    wait_until_read(watcher)
+    assert found.followed == {"../two"}
+    assert watcher.watches == before - 1, "one/deep has no counterpart"
+    seen(heard)
+    shell("echo x > one/a.py; echo x > two/a.py", targets.parent)
+    watcher.catch_up()
+    assert seen(heard) == {"a.py", "again/a.py", "../two/a.py"}
+    shell("rm again; rm a.py; echo x > a.py", targets)
+    watcher.catch_up()
+    assert found.followed == set()
+    assert watcher.watches == 3
+
+
+def test_what_is_gone_with_its_folder_leaves_nothing_to_look_for(
+    targets: Path, start: Start, heard: Heard
+) -> None:
+    """The watcher would look for it again and again."""
+    found = Targets(targets)
+    shell("mkdir ../far; mv ../one ../two ../far; ln -sfn ../far/one linked", targets)
+    shell("ln -s ../far/two/a.py a.py; ln -s ../two ../far/one/two", targets)
+    watcher = start(targets=found)
+    assert found.followed == {"../far/one", "../far/two"}
+    shell("rm -r far", targets.parent)
+    watcher.catch_up()
+    assert found.followed == set()
+    watcher.catch_up()
+    assert watcher.quiet_state() is not None
+
+
+def test_a_folder_that_is_made_anew_is_watched_again(
+    targets: Path, start: Start, heard: Heard
+) -> None:
+    watcher = start(targets=Targets(targets))
+    shell("rm -r one", targets.parent)
+    watcher.catch_up()
+    seen(heard)
+    shell("mkdir one; touch one/a.py", targets.parent)
+    watcher.catch_up()
+    wait_until_read(watcher)
+    assert "linked/a.py" in seen(heard)
+    shell("echo x > one/a.py", targets.parent)
+    watcher.catch_up()
+    assert seen(heard) == {"linked/a.py", "../one/a.py"}
+
+
+def test_folders_that_are_made_behind_a_link_are_no_targets(
+    targets: Path, start: Start, heard: Heard
+) -> None:
+    found = Targets(targets)
+    watcher = start(targets=found)
+    shell("mkdir one/new; touch one/new/d.py", targets.parent)
+    watcher.catch_up()
+    assert seen(heard) == {"linked/new/d.py", "../one/new/d.py"}
+    assert found.followed == {"../one"}
+
+
+def test_links_beside_the_target_of_a_file_are_not_followed(
+    targets: Path, start: Start, heard: Heard
+) -> None:
+    found = Targets(targets)
+    shell("rm linked; ln -s ../two/a.py a.py; ln -s ../one ../two/more", targets)
+    watcher = start(targets=found)
+    assert found.asked == [("../two", False)]
+    shell("ln -s ../one two/again", targets.parent)
+    watcher.catch_up()
+    assert found.asked == [("../two", False)]
+
+
+def test_a_path_has_no_names_through_several_links_inside(
+    root: Path, start: Start, heard: Heard
+) -> None:
+    """As packages of one workspace that depend on each other: there would be very many."""
+    shell("mkdir a b c; touch c/x.py; ln -s ../c a/c; ln -s ../c b/c; ln -s ../b a/b", root)
+    watcher = start(targets=Targets(root, follows=False))
+    shell("echo x > c/x.py", root)
+    watcher.catch_up()
+    assert seen(heard) == {"c/x.py", "a/c/x.py", "b/c/x.py"}

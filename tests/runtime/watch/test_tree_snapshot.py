@@ -148,6 +148,15 @@ def test_a_folder_that_came_before_its_turn_is_new_with_all_that_is_in_it(root: 
     assert not tree.snapshot.due
 
 
+def test_what_is_requested_once_more_is_read_first(root: Path) -> None:
+    """The workspace, in a work tree that may be huge."""
+    snapshot = TreeSnapshot(lambda *_: None, lambda _: None)
+    for top in (root / "src", root.parent, root, root / "src"):
+        snapshot.add(str(top), deep=True, since=time.time_ns())
+    snapshot.read_next()
+    assert list(snapshot.folders) == [str(root / "src")]
+
+
 def test_looking_ahead_of_the_first_reading_tells_of_nothing_old(root: Path) -> None:
     snapshot = TreeSnapshot(lambda *_: None, lambda _: None)
     since = max(path.stat().st_ctime_ns for path in root.rglob("*"))
