@@ -1,4 +1,7 @@
-"""Runs a program to its end. It leaves no process behind if it is too slow or interrupted."""
+"""Runs a program to its end, and ends it with all its processes if it is too slow or Ctrl-C comes.
+
+Only a process that has left the group of the program goes on.
+"""
 
 from __future__ import annotations
 

@@ -62,6 +62,11 @@ class Request(msgspec.Struct, Generic[T_co], frozen=True, kw_only=True):
     #: Whether it is not sent again to a new service: it may have been carried out.
     only_once: ClassVar[bool] = False
 
+    @property
+    def is_about_many_files(self) -> bool:
+        """Whether it has a result at its timeout, which may be long: what is known up to then."""
+        return False
+
     def __post_init__(self) -> None:
         for name, kind, may_be_none in _plain_fields(type(self)):
             value = getattr(self, name)

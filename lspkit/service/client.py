@@ -34,9 +34,9 @@ log = logging.getLogger("lspkit.service")
 #: Seconds to wait for the service to be ready.
 READY_TIMEOUT = 10.0
 #: Seconds beyond a timeout, and after a cancel, to wait for the service's own answer about it. A
-#: service that is alive needs some milliseconds.
+#: service that is alive needs some milliseconds for a short one.
 GRACE = 0.4
-#: Seconds for the answer to a request that the service need not work for.
+#: Seconds for an answer that takes no work of servers, but may be long.
 ANSWER_TIMEOUT = 5.0
 #: Variables that decide which programs are found.
 COMPARED = ("PATH", "VIRTUAL_ENV")

@@ -150,8 +150,9 @@ class RemoteEngine:
 
 def _grace(request: Request[Any]) -> float:
     """Seconds for the service to answer after the timeout, or after a cancel."""
-    # Without the answer, a caller does not know whether files were changed.
-    return ANSWER_TIMEOUT if request.only_once else GRACE
+    # Without the answer, a caller does not know whether files were changed. And one about many
+    # files has what is known of them: it takes time to make it and to send it.
+    return ANSWER_TIMEOUT if request.only_once or request.is_about_many_files else GRACE
 
 
 def _silent_error() -> RequestTimeoutError:

@@ -161,18 +161,19 @@ def runtime_folders(environ: Mapping[str, str]) -> list[str]:
 
 
 def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
+    """The folders to try, each once, without a trailing or doubled slash in it."""
     base = environ.get("XDG_RUNTIME_DIR", "")
     if os.path.isabs(base):
-        yield os.path.join(base, "lspkit")
+        yield os.path.normpath(os.path.join(base, "lspkit"))
     else:
         usual = f"/run/user/{os.getuid()}"
         if os.path.isdir(usual):
             yield os.path.join(usual, "lspkit")
     # Where `tempfile` would look; importing it takes 5 ms.
     given = [environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
-    for base in dict.fromkeys([*given, "/tmp", "/var/tmp", "/usr/tmp"]):
-        if os.path.isabs(base):
-            yield os.path.join(os.path.realpath(base), f"lspkit-{os.getuid()}")
+    bases = filter(os.path.isabs, [*given, "/tmp", "/var/tmp", "/usr/tmp"])
+    for base in dict.fromkeys(map(os.path.realpath, bases)):
+        yield os.path.join(base, f"lspkit-{os.getuid()}")
 
 
 def _unusable(folder: str, *, create: bool) -> str:

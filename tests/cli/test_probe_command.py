@@ -14,6 +14,7 @@ from lspkit.cli.machine.probe.probe_courses import COURSES, Template
 from lspkit.cli.machine.probe.probe_race import tally
 from lspkit.cli.machine.probe.server_probe import Measured
 from lspkit.diagnostics.report import Evidence, Report
+from lspkit.protocol.events import DiagnosticsPublished
 from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.testing import Diagnostics, Fault, Say, Script
@@ -115,6 +116,16 @@ def test_a_malformed_symbol_is_told(bare, tmp_path, scripted):
         "textDocument/diagnostic: the findings are no list: 3",
         "textDocument/documentSymbol: a symbol is no object: 5",
     ]
+
+
+def test_a_number_that_no_client_can_read_is_told(tmp_path, scripted):
+    options = InitializeOptions(tmp_path.as_uri(), tmp_path.name)
+    items = b'[{"range": 1e999}]'
+    with BareClient(tuple(scripted(Script())), options, os.environ) as client:
+        client._note(DiagnosticsPublished("file:///a.py", 1, items))
+    assert [one.lines for one in client.pushes] == [()]
+    [fault] = client.faults
+    assert fault.startswith("textDocument/publishDiagnostics: Number out of range")
 
 
 def test_a_server_that_does_not_read_is_not_waited_for_without_end(tmp_path, scripted):

@@ -60,6 +60,17 @@ def test_a_timeout_of_a_plain_call_holds(silent: lspkit.Workspace) -> None:
     assert 0.3 < time.monotonic() - began < 0.3 + OVERRUN
 
 
+def test_a_late_answer_about_many_files_is_not_lost(silent: lspkit.Workspace) -> None:
+    """It takes time to make it and to send it, and has what is known at the timeout."""
+    ready = client_of(silent).ready
+    assert ready is not None
+    timer = threading.Timer(0.3 + OVERRUN, os.kill, (ready.pid, signal.SIGCONT))
+    timer.start()
+    reports = silent.check_all([A, "missing.scr"], timeout=0.3)
+    assert [one.name for one in reports] == [A, "missing.scr"]
+    timer.join()
+
+
 @pytest.mark.parametrize("kind", [lspkit.CancelToken, threading.Event])
 def test_a_cancel_wakes_its_caller(silent: lspkit.Workspace, kind: type[Any]) -> None:
     cancel = kind()

@@ -95,7 +95,6 @@ class Git(msgspec.Struct, frozen=True):
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 env=environment(os.environ),
-                start_new_session=True,
             ) as process,
         ):
             try:

@@ -35,8 +35,10 @@ LARGEST = 16_000_000
 #: Bytes that a revision may take in the temporary folder. A small repository can name much more:
 #: its trees may list the same object any number of times.
 LARGEST_REVISION = 2_000_000_000
-#: Bytes that a folder, a link or a small file takes on disk.
+#: Bytes that a folder, a link or a small file takes on disk. Others take a multiple of it.
 BLOCK = 4096
+#: Bytes of a name, and folders in a path. What is longer or deeper is left out.
+LONGEST_NAME, DEEPEST = 255, 200
 MISSING = "--new-since: an object of the revision is missing in the repository"
 #: Folders of packages that are linked, besides virtual environments.
 PACKAGES = frozenset({"node_modules", "vendor", ".venv", "venv"})
@@ -90,16 +92,20 @@ def find_revision(name: str, root: str) -> Commit:
 def export_revision(commit: Commit) -> Iterator[Revision]:
     """The files of a revision, until the block ends."""
     git, tree = commit.git, commit.git.tree
-    entries = _entries(commit)  # first: a revision that is too large is refused
-    renamed = _renamed_files(git, commit.object)
     with _ending_by_signals():
+        entries = _entries(commit)  # first: a revision that is too large is refused
+        renamed = _renamed_files(git, commit.object)
         # Named before it is made, so that it is removed also if an interrupt comes right then.
         temporary = os.path.realpath(tempfile.gettempdir())
         folder = os.path.join(temporary, f"lspkit-revision-{secrets.token_hex(16)}")
         try:
             os.mkdir(folder, 0o700)
-            files = _write_files(git, entries, folder)
-            _link_packages(tree, folder)
+            try:
+                files = _write_files(git, entries, folder)
+                _link_packages(tree, folder)
+            except OSError as problem:
+                why = f"the files of {commit.name} cannot be written to {temporary}"
+                raise UsageError(f"--new-since: {why}: {problem.strerror}") from problem
             yield Revision(commit.name, tree, folder, files, renamed)
         finally:
             _remove(folder)
@@ -174,7 +180,8 @@ def _entries(commit: Commit) -> list[_Entry]:
             if kind != "blob" or int(length) > LARGEST or not _is_safe(name):
                 continue
             before, folder = folder, name[: name.rfind("/") + 1]
-            size += max(BLOCK, int(length)) + len(raw_name) + BLOCK * _new_folders(before, folder)
+            blocks = max(1, -(-int(length) // BLOCK)) + _new_folders(before, folder)
+            size += BLOCK * blocks + len(raw_name)
             if size > LARGEST_REVISION:
                 raise UsageError(_too_large(commit))
             found.append(_Entry(mode, object, name))
@@ -196,8 +203,10 @@ def _too_large(commit: Commit) -> str:
 
 
 def _is_safe(name: str) -> bool:
-    """Whether a name leads to a place in the folder that is not git's own."""
+    """Whether a name leads to a place in the folder that is not git's own, and can be there."""
     parts = name.split("/")
+    if len(parts) > DEEPEST or any(len(os.fsencode(part)) > LONGEST_NAME for part in parts):
+        return False
     return not any(part in ("", ".", "..") or part.lower() == ".git" for part in parts)
 
 

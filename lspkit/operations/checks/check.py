@@ -36,6 +36,11 @@ class CheckRequest(FileRequest[Report], frozen=True, kw_only=True):
     #: Seconds for a check without other files; None: the time of the call.
     seconds: float | None = None
 
+    @property
+    def is_about_many_files(self) -> bool:
+        """Those of a project may be many."""
+        return self.scope == "project"
+
 
 class CheckAllRequest(Request[dict[Path, Report]], frozen=True, kw_only=True):
     """Check several files."""
@@ -46,6 +51,11 @@ class CheckAllRequest(Request[dict[Path, Report]], frozen=True, kw_only=True):
     root: str = ""
     #: Seconds for each file; None: the time of the call.
     seconds: float | None = None
+
+    @property
+    def is_about_many_files(self) -> bool:
+        """As many as the caller has named."""
+        return True
 
 
 class DiagnosticsRequest(Request[dict[Path, list[Diagnostic]]], frozen=True, kw_only=True):

@@ -39,6 +39,11 @@ class CheckEditRequest(Request[EditReport], frozen=True, kw_only=True):
     #: Seconds for the check of each edited file; None: the time of the call.
     seconds: float | None = None
 
+    @property
+    def is_about_many_files(self) -> bool:
+        """Those that depend on the edit may be many."""
+        return True
+
 
 @operation("check_edit", CheckEditRequest, EditReport)
 def check_edit(request: CheckEditRequest) -> effects.Effects[EditReport]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from lspkit.cli.check import git_revision
 from lspkit.cli.check.git_program import Git, environment
 from lspkit.cli.check.git_revision import export_revision, find_revision
 from tests.cli.check.repository import OLD, add_entry, commit, git, store_object
+from tests.scripted import comes_true
 
 pytestmark = pytest.mark.slow
 
@@ -235,12 +239,60 @@ def test_the_limit_counts_files_folders_and_names(tree, monkeypatch, is_enough):
     inner = [("100644", "b.py", b"short"), ("100644", "c.py", b"x" * 5000)]
     add_entry(tree, ("40000", "d", [("40000", "e", inner)]), ("100644", "f.py", b""))
     # Two folders, two small files, a larger one, and the paths of the three.
-    needed = 4 * git_revision.BLOCK + 5000 + len("d/e/b.py" + "d/e/c.py" + "f.py")
+    needed = 6 * git_revision.BLOCK + len("d/e/b.py" + "d/e/c.py" + "f.py")
     limit = needed if is_enough else needed - 1
     monkeypatch.setattr(git_revision, "LARGEST_REVISION", limit)
     expected = nullcontext() if is_enough else pytest.raises(UsageError, match="more than 0 MB")
     with expected, export_revision(find_revision("HEAD", str(tree))) as revision:
         assert revision.files == {"d/e/b.py", "d/e/c.py", "f.py"}
+
+
+def test_a_name_that_no_disk_can_hold_is_left_out(tree, monkeypatch):
+    deep = [("100644", "deep.py", b"")]
+    for _ in range(git_revision.DEEPEST):
+        deep = [("40000", "d", deep)]
+    add_entry(tree, ("100644", "x" * 300, b""), ("100644", "f.py", b""), ("40000", "d", deep))
+    revision = find_revision("HEAD", str(tree))
+    with export_revision(revision) as written:
+        assert written.files == {"f.py"}
+    monkeypatch.setattr(git_revision, "LONGEST_NAME", 300)
+    with (
+        pytest.raises(UsageError, match=r"cannot be written to .*: File name too long"),
+        export_revision(revision),
+    ):
+        pass
+    assert os.listdir(os.environ["TMPDIR"]) == []
+
+
+LIST = """
+import sys
+from lspkit.cli.check.git_revision import export_revision, find_revision
+with export_revision(find_revision("HEAD", sys.argv[1])):
+    pass
+"""
+
+
+def test_git_ends_with_the_program_that_lists_a_revision(tree):
+    """Each of 20 trees lists the one below it ten times, and the last is empty: git is silent."""
+    name = store_object(tree, [])
+    for _ in range(20):
+        name = store_object(tree, [("40000", f"d{number}", name) for number in range(10)])
+    add_entry(tree, ("40000", "top", name))
+    with subprocess.Popen([sys.executable, "-c", LIST, str(tree)]) as process:
+        listing = []
+
+        def is_listing() -> bool:
+            listing[:] = [
+                one
+                for one in psutil.Process(process.pid).children(recursive=True)
+                if "ls-tree" in one.cmdline()
+            ]
+            return bool(listing)
+
+        assert comes_true(is_listing)
+        process.terminate()
+        assert process.wait(20) == 128 + signal.SIGTERM
+    assert psutil.wait_procs(listing, 20)[1] == []
 
 
 def test_a_list_of_files_that_never_ends_is_not_read_to_its_end(tree, monkeypatch):

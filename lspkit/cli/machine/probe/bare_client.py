@@ -184,14 +184,23 @@ class BareClient:
             case events.Initialized():
                 self._ready = True
             case events.Answered(tag=tag, result=result):
-                self._answers[tag] = decode_any(bytes(result))
+                self._answers[tag] = self._decode(bytes(result), tag.split(" ")[0])
             case events.Failed(tag="initialize", message=message):
                 raise ProbeError(f"the server refuses to start: {message}")
             case events.Failed(tag=tag):
                 self._answers[tag] = None
             case events.DiagnosticsPublished(uri=uri, version=version, items=items):
-                found = self.lines_of(decode_any(bytes(items)), "textDocument/publishDiagnostics")
+                method = "textDocument/publishDiagnostics"
+                found = self.lines_of(self._decode(bytes(items), method, []), method)
                 self.pushes.append(Push(uri, version, found, time.monotonic()))
+
+    def _decode(self, raw: bytes, where: str, otherwise: Any = None) -> Any:
+        """The value of raw JSON. That it cannot be read is a fault."""
+        try:
+            return decode_any(raw)
+        except msgspec.DecodeError as problem:
+            self.add_fault(where, str(problem), raw.decode(errors="replace"))
+            return otherwise
 
     def lines_of(self, items: Any, method: str) -> tuple[int, ...]:
         """The lines of the findings in a message, counted from 1. One without a line is a fault."""
