@@ -186,7 +186,7 @@ class Symlinks:
         return found
 
     def _is_outside(self, path: str) -> bool:
-        """Whether a path is watched because of a link, or as if it were."""
+        """Whether a path lies in a folder that is watched because of a link."""
         return any(one in self._uses for one in (path, *folders_above(path)))
 
     def _direct_names(self, path: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.backend import PollingNotifier
-from lspkit.runtime.watch.coalesce import among, merged
+from lspkit.runtime.watch.event_report import among, merged
 from lspkit.runtime.watch.links import LinkTargets
 from lspkit.runtime.watch.notifier import Hints, Notifier
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
@@ -106,7 +106,7 @@ class Scanner:
             notifier.exact
             and not (notifier.drain(self._hints) or notifier.lost or notifier.writing)
             and not (self._hints or snapshot.behind or snapshot.due or snapshot.unsure)
-            and not (snapshot.events or snapshot.brief)
+            and not (snapshot.report.events or snapshot.report.brief)
             and snapshot.folders.keys() >= snapshot.tops
         )
         return self.settled
@@ -133,7 +133,7 @@ class Scanner:
             # Removed only after it was compared: an interrupt may come at any time.
             self.snapshot.look(path, anew=self._hints[path], until=until)
             if path in self.notifier.away:
-                self.snapshot.was_away(path)
+                self.snapshot.report.add_brief(path)
                 self.notifier.away.discard(path)
             del self._hints[path]
         return not self.is_behind and not self.notifier.lost
@@ -181,14 +181,14 @@ class Scanner:
         self.collect()
         until = time.monotonic() + seconds
         self.look(until)
-        snapshot = self.snapshot
+        snapshot, report = self.snapshot, self.snapshot.report
         for path in paths:
             if not snapshot.look(path, until=until):
-                snapshot.events += events_of_unwatched(path)
-        happened, is_own = merged(snapshot.events), among(paths)
+                report.events += events_of_unwatched(path)
+        happened, is_own = merged(report.events), among(paths)
         mine = [event for event in happened if is_own(event.path)]
-        snapshot.events = [event for event in happened if not is_own(event.path)]
-        snapshot.brief = [path for path in snapshot.brief if not is_own(path)]
+        report.events = [event for event in happened if not is_own(event.path)]
+        report.brief = [path for path in report.brief if not is_own(path)]
         return mine
 
     def read_some(self, seconds: float) -> None:

@@ -22,7 +22,8 @@ import time
 from collections.abc import Callable
 
 from lspkit.edits.directory import is_spare
-from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
+from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED
+from lspkit.runtime.watch.event_report import EventReport
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import GONE, LASTING, PASSED, READ, read_entries, stamp_of
 from lspkit.runtime.watch.links import NO_TARGETS, HardLinks, LinkTargets, Symlinks
@@ -52,14 +53,8 @@ class TreeSnapshot:
         self.unsure: dict[str, int | None] = {}
         #: Folders that could not be read for another reason: perhaps they are not watched.
         self.unreadable: set[str] = set()
-        #: The events, in order. An event is added before the entry is changed: an interrupt between
-        #: the two duplicates it, and never loses it.
-        self.events: list[FileEvent] = []
-        #: Paths that existed, or were missing, between two looks only, or may have been. A program
-        #: that reads the disk itself may have noticed.
-        self.brief: list[str] = []
         #: Folders to compare next, the last one first, and whether each file in them has changed in
-        #: any case. While there are any, `events` is incomplete.
+        #: any case. While there are any, `report` is incomplete.
         self.behind: list[tuple[str, bool]] = []
         # Those of `tops` whose subfolders are not read.
         self._shallow: set[str] = set()
@@ -67,6 +62,7 @@ class TreeSnapshot:
         #: Those of `tops` that are requested only because links lead there.
         self._by_link: set[str] = set()
         self._hard_links = HardLinks(watch_file, unwatch)
+        self.report = EventReport(self._links, self._hard_links)
 
     @property
     def files(self) -> int:
@@ -192,11 +188,6 @@ class TreeSnapshot:
         self.go_on(until)
         return found
 
-    def was_away(self, path: str) -> None:
-        """A path was missing for a moment."""
-        if not is_spare(os.path.basename(path)):
-            self.brief += [path, *self._links.names_of(path)]
-
     def look_everywhere(self, until: float = math.inf) -> None:
         """Compare everything, as far as there is time; `go_on` continues."""
         for top in list(self.tops):
@@ -227,23 +218,23 @@ class TreeSnapshot:
         if before == READ and now != READ:
             self._drop(path)
         if before is not None and before >= 0 and (now is None or now < 0):
-            self._tell(path, DELETED)
+            self.report.add(path, DELETED)
         if (now == PASSED and (anew or before is None)) or (before == PASSED and now is None):
-            self._tell_passed(path, DELETED if now is None else CREATED)
+            self.report.add_skipped(path, DELETED if now is None else CREATED)
         if now is None:
             entries.pop(name, None)
             return True
         if now >= 0:
             if before is None or before < 0:
-                self._tell(path, CREATED)
+                self.report.add(path, CREATED)
             elif anew or now != before:
-                self._tell(path, CHANGED)
+                self.report.add(path, CHANGED)
         entries[name] = now
         if now == READ and before == PASSED:
             self.due[path] = time.time_ns()
         elif now == READ and (anew or path not in self.folders):
             if path not in self.due:
-                self._tell(path, CREATED, is_folder=True)
+                self.report.add(path, CREATED, is_folder=True)
             self.behind.append((path, anew))
         return now != PASSED
 
@@ -314,14 +305,14 @@ class TreeSnapshot:
             now, young = read_entries(folder, since, self._is_read, self._note)
             self.unreadable.discard(folder)
             if folder in self._by_link:
-                self.events += self._links.look_again(folder)
+                self.report.events += self._links.look_again(folder)
         except OSError as problem:
             self._cannot_read(folder, problem, since)
             return []
         inner = [os.path.join(folder, name) for name, state in now.items() if state == READ]
         if since is not None and folder not in self.folders:
             for name in young:
-                self._tell_new(os.path.join(folder, name), now[name], REPLACED)
+                self.report.add_new(os.path.join(folder, name), now[name], REPLACED)
             self.folders[folder] = now
         else:
             self._compare(folder, now, since, young, anew)
@@ -345,9 +336,9 @@ class TreeSnapshot:
                 self._vanished(entries, folder, name)
                 before = None
             if state >= 0 and before is not None:
-                self._tell(path, REPLACED if anew else CHANGED)
+                self.report.add(path, REPLACED if anew else CHANGED)
             elif before is None and (since is None or name in young):
-                self._tell_new(path, state, CREATED if since is None else REPLACED)
+                self.report.add_new(path, state, CREATED if since is None else REPLACED)
             entries[name] = state
 
     def _next(self, inner: list[str], since: int | None) -> list[str]:
@@ -373,9 +364,9 @@ class TreeSnapshot:
         if before == READ:
             self._drop(path)
         elif before == PASSED:
-            self._tell_passed(path, DELETED)
+            self.report.add_skipped(path, DELETED)
         else:
-            self._tell(path, DELETED)
+            self.report.add(path, DELETED)
         del entries[name]
 
     def _drop(self, folder: str, *, silently: bool = False) -> None:
@@ -388,7 +379,7 @@ class TreeSnapshot:
             self.unreadable.discard(here)
             self._unwatch(here)
             if here in self.folders and not silently:
-                self._tell(here, DELETED, is_folder=True)
+                self.report.add(here, DELETED, is_folder=True)
             entries = self.folders.get(here, {})
             for name, state in entries.items():
                 path = os.path.join(here, name)
@@ -397,31 +388,5 @@ class TreeSnapshot:
                 elif state >= 0 and silently:
                     self._links.forget(path)
                 elif state >= 0:
-                    self._tell(path, DELETED)
+                    self.report.add(path, DELETED)
             self.folders.pop(here, None)
-
-    def _tell_new(self, path: str, state: int, kind: int) -> None:
-        """Report a new entry; `kind` is for a file, which may have existed before."""
-        if state == PASSED:
-            self._tell_passed(path, CREATED)
-        elif state == READ:
-            self._tell(path, CREATED, is_folder=True)
-        else:
-            self._tell(path, kind)
-
-    def _tell_passed(self, path: str, kind: int) -> None:
-        """Report that a skipped folder was created or deleted, unless it is a tool's."""
-        if not is_excluded(path):
-            self._tell(path, kind, is_folder=True)
-
-    def _tell(self, path: str, kind: int, *, is_folder: bool = False) -> None:
-        if not is_folder and (behind := self._links.changed(path, kind)) is not None:
-            self.events += behind
-            return
-        if kind == DELETED:
-            self._hard_links.gone(path)
-        self.events.append(FileEvent(path, kind, is_folder))
-        for name in self._links.names_of(path):
-            if kind in (CREATED, DELETED) and os.path.islink(name):
-                self._links.note(name)  # it led nowhere before, or does now
-            self.events.append(FileEvent(name, kind, is_folder))

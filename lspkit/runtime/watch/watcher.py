@@ -33,7 +33,7 @@ from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import DiskState
 from lspkit.runtime.watch.backend import best_notifier
-from lspkit.runtime.watch.coalesce import Batch, batch_of
+from lspkit.runtime.watch.event_report import Batch, batch_of
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import can_exist
 from lspkit.runtime.watch.links import NO_TARGETS, LinkTargets
@@ -367,12 +367,12 @@ class Watcher:
 
         `_turn` is held, which keeps the order.
         """
-        snapshot = scanner.snapshot
-        if snapshot.behind or not (snapshot.events or snapshot.brief):
+        report = scanner.snapshot.report
+        if scanner.snapshot.behind or not (report.events or report.brief):
             return
         # Queued first: an interrupt may duplicate it, and never loses it.
-        self._found.put(batch_of(snapshot.events, snapshot.brief))
-        snapshot.events, snapshot.brief = [], []
+        self._found.put(batch_of(report.events, report.brief))
+        report.events, report.brief = [], []
 
     def _announce(self, found: Batch) -> None:
         if found.brief:

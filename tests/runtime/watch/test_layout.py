@@ -11,7 +11,7 @@ import pytest
 
 from lspkit.runtime.files import DiskState
 from lspkit.runtime.watch import WatchedRoots
-from lspkit.runtime.watch.coalesce import Batch
+from lspkit.runtime.watch.event_report import Batch
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.changes import CHANGES
 from tests.runtime.watch.watching import NOTIFIERS, Heard, Start, needs_inotify, shell, until_ready

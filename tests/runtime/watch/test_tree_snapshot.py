@@ -13,7 +13,7 @@ import pytest
 
 from lspkit.edits.directory import spare_name
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
-from lspkit.runtime.watch.coalesce import AFTER, merged
+from lspkit.runtime.watch.event_report import AFTER, merged
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 from tests.runtime.watch.watching import folders, lines, shell
 
@@ -43,7 +43,7 @@ class Tree:
         return self.events()
 
     def events(self) -> list[str]:
-        events, self.snapshot.events = self.snapshot.events, []
+        events, self.snapshot.report.events = self.snapshot.report.events, []
         return lines(events, self.root)
 
 
@@ -134,7 +134,7 @@ def test_files_that_are_younger_than_the_wish_may_be_new_or_not(root: Path) -> N
     snapshot.add(str(root), deep=True, since=since)
     while snapshot.due:
         snapshot.read_next()
-    assert snapshot.events == [FileEvent(str(path), REPLACED)]
+    assert snapshot.report.events == [FileEvent(str(path), REPLACED)]
 
 
 def test_a_folder_that_came_before_its_turn_is_new_with_all_that_is_in_it(root: Path) -> None:
@@ -167,7 +167,7 @@ def test_looking_ahead_of_the_first_reading_tells_of_nothing_old(root: Path) -> 
     assert snapshot.look(str(path))
     while snapshot.due:
         snapshot.read_next()
-    assert lines(snapshot.events, root) == ["± src/deep/new.py"]
+    assert lines(snapshot.report.events, root) == ["± src/deep/new.py"]
     assert snapshot.files == 4
 
 
@@ -179,7 +179,7 @@ def test_a_comparison_leaves_first_readings_to_their_turn(root: Path) -> None:
     while snapshot.due:
         snapshot.look_everywhere()
         snapshot.read_next()
-    assert snapshot.events == []
+    assert snapshot.report.events == []
     assert snapshot.files == 3
 
 
@@ -218,7 +218,7 @@ def test_a_first_reading_that_failed_stays_one(root: Path) -> None:
     while snapshot.due:
         snapshot.read_next()
     assert snapshot.files == 3
-    assert snapshot.events == []
+    assert snapshot.report.events == []
 
 
 def test_very_deep_folders_are_no_problem(tree: Tree, root: Path) -> None:
@@ -303,7 +303,7 @@ class TestFolders:
     """What is told of folders themselves."""
 
     def events(self, tree: Tree) -> list[str]:
-        events, tree.snapshot.events = tree.snapshot.events, []
+        events, tree.snapshot.report.events = tree.snapshot.report.events, []
         return folders(merged(events), tree.root)
 
     def test_a_folder_comes_with_those_in_it_and_goes_with_them(
@@ -319,7 +319,7 @@ class TestFolders:
     def test_one_on_the_way_to_a_file_comes_before_it(self, tree: Tree, root: Path) -> None:
         shell("mkdir -p new; echo x > new/x.py", root)
         tree.snapshot.look(str(root / "new/x.py"))
-        assert [event.path for event in tree.snapshot.events] == [
+        assert [event.path for event in tree.snapshot.report.events] == [
             str(root / "new"),
             str(root / "new/x.py"),
         ]
@@ -338,7 +338,7 @@ class TestFolders:
             path.touch()
         while snapshot.due:
             snapshot.read_next()
-        assert folders(snapshot.events, root) == ["+ new"]
+        assert folders(snapshot.report.events, root) == ["+ new"]
 
     def test_what_was_there_is_not_told(self, tree: Tree) -> None:
         tree.snapshot.look_everywhere()
@@ -347,7 +347,7 @@ class TestFolders:
     def test_a_file_in_the_place_of_a_folder_is_two_events(self, tree: Tree, root: Path) -> None:
         shell("rm -r src/deep; echo x > src/deep", root)
         tree.snapshot.look(str(root / "src/deep"))
-        events = merged(tree.snapshot.events)
+        events = merged(tree.snapshot.report.events)
         assert FileEvent(str(root / "src/deep"), DELETED, True) in events
         assert FileEvent(str(root / "src/deep"), CREATED) in events
 

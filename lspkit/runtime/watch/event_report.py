@@ -1,4 +1,4 @@
-"""Merging several events of one file, and what is announced of them."""
+"""The events of a comparison: each under all names of its path, and several of one file as one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import os
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
+from lspkit.edits.directory import is_spare
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
+from lspkit.runtime.watch.excluded_folders import is_excluded
+from lspkit.runtime.watch.folder_entries import PASSED, READ
+from lspkit.runtime.watch.links import HardLinks, Symlinks
 
 #: The merged kind of two events of one file, None for no event. Other sequences are impossible.
 AFTER: dict[tuple[int, int], int | None] = {
@@ -28,6 +32,51 @@ AFTER: dict[tuple[int, int], int | None] = {
     (DELETED, CHANGED): REPLACED,
     (DELETED, REPLACED): REPLACED,
 }
+
+
+class EventReport:
+    """What has happened, until somebody takes it. For one thread at a time."""
+
+    def __init__(self, links: Symlinks, hard_links: HardLinks) -> None:
+        self._links, self._hard_links = links, hard_links
+        #: The events, in order. An event is added before the entry is changed: an interrupt between
+        #: the two duplicates it, and never loses it.
+        self.events: list[FileEvent] = []
+        #: Paths that existed, or were missing, between two looks only, or may have been. A program
+        #: that reads the disk itself may have noticed.
+        self.brief: list[str] = []
+
+    def add(self, path: str, kind: int, *, is_folder: bool = False) -> None:
+        """A file, or a folder, was created, changed or deleted."""
+        if not is_folder and (behind := self._links.changed(path, kind)) is not None:
+            self.events += behind
+            return
+        if kind == DELETED:
+            self._hard_links.gone(path)
+        self.events.append(FileEvent(path, kind, is_folder))
+        for name in self._links.names_of(path):
+            if kind in (CREATED, DELETED) and os.path.islink(name):
+                self._links.note(name)  # it led nowhere before, or does now
+            self.events.append(FileEvent(name, kind, is_folder))
+
+    def add_new(self, path: str, state: int, kind: int) -> None:
+        """An entry is new; `kind` is for a file, which may have existed before."""
+        if state == PASSED:
+            self.add_skipped(path, CREATED)
+        elif state == READ:
+            self.add(path, CREATED, is_folder=True)
+        else:
+            self.add(path, kind)
+
+    def add_skipped(self, path: str, kind: int) -> None:
+        """A skipped folder was created or deleted, which counts unless it is a tool's."""
+        if not is_excluded(path):
+            self.add(path, kind, is_folder=True)
+
+    def add_brief(self, path: str) -> None:
+        """A path was missing for a moment."""
+        if not is_spare(os.path.basename(path)):
+            self.brief += [path, *self._links.names_of(path)]
 
 
 def merged(events: Iterable[FileEvent], away: Collection[str] = ()) -> list[FileEvent]:
