@@ -173,9 +173,11 @@ def test_a_folder_without_permission_is_read_when_there_is_one(
         command, cwd=CHECKOUT, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [
-        *("0 ", "['+ x/y/old.py']", "['+ x/y/new.py']", "[]", "['+ x/y/last.py']")
-    ]
+    *before, last = done.stdout.splitlines()
+    assert before == ["0 ", "['+ x/y/old.py']", "['+ x/y/new.py']", "[]"]
+    # To watchfiles the others may seem to have been missing for a moment.
+    seen = ["['+ x/y/last.py', '± x/y/new.py', '± x/y/old.py']"] * notifier.startswith("watchfiles")
+    assert last in ["['+ x/y/last.py']", *seen]
 
 
 def test_without_a_thread_there_is_a_warning_and_the_next_question_tries_again(
