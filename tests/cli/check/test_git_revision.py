@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import psutil
@@ -278,20 +278,21 @@ def test_git_ends_with_the_program_that_lists_a_revision(tree):
     for _ in range(20):
         name = store_object(tree, [("40000", f"d{number}", name) for number in range(10)])
     add_entry(tree, ("40000", "top", name))
+    listing: list[psutil.Process] = []
     with subprocess.Popen([sys.executable, "-c", LIST, str(tree)]) as process:
-        listing = []
 
         def is_listing() -> bool:
-            listing[:] = [
-                one
-                for one in psutil.Process(process.pid).children(recursive=True)
-                if "ls-tree" in one.cmdline()
-            ]
+            for one in psutil.Process(process.pid).children(recursive=True):
+                with suppress(psutil.NoSuchProcess):  # an earlier git has ended meanwhile
+                    listing.extend([one] if "ls-tree" in one.cmdline() else [])
             return bool(listing)
 
-        assert comes_true(is_listing)
-        process.terminate()
-        assert process.wait(20) == 128 + signal.SIGTERM
+        try:
+            assert comes_true(is_listing)
+            process.terminate()
+            assert process.wait(20) == 128 + signal.SIGTERM
+        finally:
+            process.kill()
     assert psutil.wait_procs(listing, 20)[1] == []
 
 
