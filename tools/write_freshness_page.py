@@ -136,14 +136,14 @@ reads in ways that its text does not show.
 Where a link of the project leads out of it, what it leads to is watched as well, and so is the git
 work tree around the workspace for `clangd` and `typescript-7`, which ask for such files too late or
 not at all. There are limits, because a link may lead anywhere: 2,000 folders beside the workspace,
-5,000 in all, and 200 links. A link to a folder that holds the workspace or your home is not
-followed, unless that folder is part of the work tree. `status()` warns of what is left out, and a
-change there goes unseen: it would be no use to call every verdict of a project unknown because of a
-link to a folder with data. Without a warning, a link into a folder of tools or packages, such as
-`node_modules` or `.cache`, where Bazel keeps its output, is not followed either. If a link of the
-project leads to a second link outside, a change of that second link goes unseen, and so does a
-target that is created together with the folder around it. A header outside of the work tree is
-watched if the compile commands name its folder.
+5,000 in all, and 200 that links lead to. A link to a folder that holds the workspace or your home
+is not followed, unless that folder is part of the work tree. `status()` warns of what is left out,
+and a change there goes unseen: it would be no use to call every verdict of a project unknown
+because of a link to a folder with data. Without a warning, a link into a folder of tools or
+packages, such as `node_modules` or `.cache`, where Bazel keeps its output, is not followed either.
+If a link of the project leads to a second link outside, a change of that second link goes unseen,
+and so does a target that is created together with the folder around it. A header outside of the
+work tree is watched if the compile commands name its folder.
 
 ## How to read the table
 

@@ -28,8 +28,6 @@ from lspkit.workspace_boundary import is_inside, project_tree
 STEP_SECONDS = 900.0
 #: What pip says if there is no build for this machine.
 NO_BUILD = re.compile(r"No matching distribution found|Could not find a version that satisfies")
-
-
 #: What pip writes to its log, and otherwise only in part, about an index that it cannot read. One
 #: that answers 404 has no such package.
 UNREAD_INDEX = re.compile(r"Could not fetch URL (\S+): (?!404 )")

@@ -116,7 +116,7 @@ class Symlinks:
         for link in [one for one, via in self._followed.items() if via == (folder, False)]:
             self.note(link)
             if self._followed.get(link) not in (None, (folder, False)):
-                events += _come(link, self._folders.get(link, ""))
+                events += _created_events(link, self._folders.get(link, ""))
         return events
 
     def _forget_name(self, link: str) -> None:
@@ -166,7 +166,7 @@ class Symlinks:
         return [
             *(FileEvent(os.path.join(path, name), DELETED) for name in gone),
             *([FileEvent(path, DELETED, is_folder=True)] if before else []),
-            *_come(path, now),
+            *_created_events(path, now),
         ]
 
     def names_of(self, path: str) -> list[str]:
@@ -230,7 +230,7 @@ class HardLinks:
             self._unwatch(path)
 
 
-def _come(link: str, folder: str) -> list[FileEvent]:
+def _created_events(link: str, folder: str) -> list[FileEvent]:
     """The events of a link that leads to a folder now, if it does."""
     files = _files_in(folder)
     return [
