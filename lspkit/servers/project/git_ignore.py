@@ -27,6 +27,8 @@ class GitIgnore:
     def __init__(self, folder: str) -> None:
         #: The rules in each folder, None if they may ignore everything.
         self._rules: dict[str, list[Rule] | None] = {}
+        #: The folders above which no rule counts.
+        self._ends: set[str] = set()
         self._top = work_tree(folder)
         above = folder
         while above != self._top:
@@ -42,12 +44,13 @@ class GitIgnore:
             rules = self._rules_in(folder)
             if rules is None:
                 return True
-            relative = os.path.relpath(path, folder).replace(os.sep, "/")
-            fitting = [one for one in rules if is_folder or not one.folders_only]
-            last = next((one for one in reversed(fitting) if one.fits(relative)), None)
-            if last is not None:
-                return not last.takes_back
-            if folder == self._top or os.path.exists(os.path.join(folder, ".git")):
+            if rules:
+                relative = path[len(folder) :].lstrip(os.sep).replace(os.sep, "/")
+                fitting = [rule for rule in rules if is_folder or not rule.folders_only]
+                last = next((rule for rule in reversed(fitting) if rule.fits(relative)), None)
+                if last is not None:
+                    return not last.takes_back
+            if folder in self._ends:
                 break
             folder = os.path.dirname(folder)
         return False
@@ -56,4 +59,6 @@ class GitIgnore:
         if folder not in self._rules:
             own, shared = (rules_of(os.path.join(folder, one)) for one in (OWN_RULES, IGNORE_FILE))
             self._rules[folder] = None if own is None or shared is None else [*own, *shared]
+            if folder == self._top or os.path.exists(os.path.join(folder, ".git")):
+                self._ends.add(folder)
         return self._rules[folder]
