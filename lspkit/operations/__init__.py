@@ -44,10 +44,10 @@ if TYPE_CHECKING:
         DefinitionRequest,
         HoverRequest,
         ImplementationRequest,
-        ReferencesRequest,
         SignatureHelpRequest,
         TypeDefinitionRequest,
     )
+    from lspkit.operations.references.references import ReferencesRequest
     from lspkit.operations.renaming.rename import RenameRequest
     from lspkit.operations.request import Operation, Request
     from lspkit.operations.symbols import DocumentSymbolsRequest, WorkspaceSymbolsRequest
@@ -127,8 +127,9 @@ _MODULES = {
     ),
     "lspkit.operations.navigation": (
         "DeclarationRequest DefinitionRequest HoverRequest ImplementationRequest "
-        "ReferencesRequest SignatureHelpRequest TypeDefinitionRequest"
+        "SignatureHelpRequest TypeDefinitionRequest"
     ),
+    "lspkit.operations.references.references": "ReferencesRequest",
     "lspkit.operations.renaming.rename": "RenameRequest",
     "lspkit.operations.request": "Request",
     "lspkit.operations.symbols": "DocumentSymbolsRequest WorkspaceSymbolsRequest",

@@ -161,6 +161,23 @@ class FindImporters(Effect, frozen=True):
     seconds: float | None = None
 
 
+class FindWords(Effect, frozen=True):
+    """The source files that hold one of these words, and may mean what a file declares by it.
+
+    Sent back: `WordFiles`.
+    """
+
+    #: The file of the call.
+    path: str
+    #: The file that declares them.
+    declared: str
+    words: tuple[str, ...]
+    #: Names that decide which files come first; see `find_words`.
+    near: tuple[str, ...] = ()
+    #: Seconds; None: the time of the call.
+    seconds: float | None = None
+
+
 class NoteText(Effect, frozen=True):
     """The text of a file as it is now is the one before the next edit. Sent back: None."""
 
@@ -309,6 +326,8 @@ class DoAll(Effect, frozen=True):
     requests: tuple[Any, ...]
     #: How many run at the same time; 0: all.
     at_once: int = 0
+    #: Seconds for all of them; None: the time of the call.
+    seconds: float | None = None
 
 
 class Reread(Effect, frozen=True):

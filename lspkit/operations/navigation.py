@@ -1,4 +1,4 @@
-"""Definitions, declarations, types, implementations, references; hover and signature help."""
+"""Definitions, declarations, types, implementations; hover and signature help."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from lspkit.operations.position_translation import (
 from lspkit.operations.reply_parsing import answer_from, decode_replies, decode_whole
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import ask_at, ask_at_place
-from lspkit.protocol.methods import REFERENCES
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.raw_items import read_location_ranges
 from lspkit.protocol.wire.results import WireMarkup, WireSignature, read_hover, read_signature_help
@@ -39,12 +38,6 @@ class ImplementationRequest(PositionRequest[Answer[types.Location]], frozen=True
     """Get the implementations of a symbol."""
 
 
-class ReferencesRequest(PositionRequest[Answer[types.Location]], frozen=True, kw_only=True):
-    """Get the references to a symbol."""
-
-    include_declaration: bool = True
-
-
 class HoverRequest(PositionRequest[types.Hover | None], frozen=True, kw_only=True):
     """Get the description of a symbol."""
 
@@ -53,7 +46,8 @@ class SignatureHelpRequest(PositionRequest[types.SignatureHelp | None], frozen=T
     """Get the signatures of the function at a position."""
 
 
-def _locations(replies: list[Reply]) -> Locations:
+def locations_of(replies: list[Reply]) -> Locations:
+    """The locations in the answers of all servers, each once, in order."""
     found: list[types.Location] = []
     read = decode_whole(replies, read_location_ranges)
     if read is None:
@@ -76,25 +70,14 @@ def _lookup(
     @operation(name, request, list[types.Location])
     def look_up(request: PositionRequest[Answer[types.Location]]) -> Locations:
         if request.symbol is None:  # as nearly always: without a generator in between
-            return (yield from _locations((yield ask_at_place(request, method, span))))
-        return (yield from _locations((yield from ask_at(request, method, span))))
+            return (yield from locations_of((yield ask_at_place(request, method, span))))
+        return (yield from locations_of((yield from ask_at(request, method, span))))
 
 
 _lookup("definition", DefinitionRequest, "textDocument/definition")
 _lookup("declaration", DeclarationRequest, "textDocument/declaration")
 _lookup("type_definition", TypeDefinitionRequest, "textDocument/typeDefinition")
 _lookup("implementation", ImplementationRequest, "textDocument/implementation", "project")
-
-
-@operation("references", ReferencesRequest, list[types.Location])
-def references(request: ReferencesRequest) -> Locations:
-    """All references to the symbol."""
-    wanted = request.include_declaration
-    context = {"includeDeclaration": wanted}
-    replies = yield from ask_at(
-        request, REFERENCES, "project", omits_declarations=not wanted, context=context
-    )
-    return (yield from _locations(replies))
 
 
 @operation("hover", HoverRequest, types.Hover | None)

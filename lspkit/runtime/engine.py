@@ -29,6 +29,7 @@ from lspkit.operations.effects import (
     ExamineOthers,
     FindPlaces,
     FindServers,
+    FindWords,
     Overlay,
     RaiseIfCancelled,
     ReadText,
@@ -62,6 +63,7 @@ from lspkit.runtime.effects.ask_file import ask_servers_of_file
 from lspkit.runtime.effects.ask_project import ask_project
 from lspkit.runtime.effects.do_all import do_all
 from lspkit.runtime.effects.find_places import find_places, read_text
+from lspkit.runtime.effects.find_words import find_word_files
 from lspkit.runtime.effects.replaced_files import ReplacedFiles
 from lspkit.runtime.effects.restart_server import restart_server
 from lspkit.runtime.effects.run_command import run_command
@@ -283,6 +285,7 @@ class LocalEngine:
             Ask: partial(ask_servers_of_file, context, Routes(context)),
             AskWorkspace: partial(ask_project, context),
             FindPlaces: partial(find_places, context),
+            FindWords: partial(find_word_files, context),
             Examine: partial(check_file, context, self._baselines),
             ExamineOthers: partial(check_others, context),
             ReadText: lambda effect, _: read_text(context, effect),

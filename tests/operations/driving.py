@@ -25,11 +25,13 @@ from lspkit.operations.effects import (
     ExamineOthers,
     FindDependents,
     FindPlaces,
+    FindWords,
     NoteText,
     RaiseIfCancelled,
     ReadText,
     Remember,
     ReportUndecodable,
+    SyncFile,
     TakeBaseline,
     TakeConfig,
     TakeKnownDiagnostics,
@@ -40,6 +42,7 @@ from lspkit.operations.workspace_state import Settings
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri, uri_to_path
+from lspkit.servers.project.word_search import Word, WordFiles
 
 PATH = "/code/a.py"
 URI = "file:///code/a.py"
@@ -88,6 +91,9 @@ class Engine:
     misread: list[ReportUndecodable] = field(default_factory=list)
     #: The last proven findings.
     before: Before | None = None
+    #: The words of other files that the search in texts finds, and the files that were opened.
+    words: dict[str, tuple[Word, ...]] = field(default_factory=dict)
+    opened: list[str] = field(default_factory=list)
 
     def run(self, request: Request) -> Any:
         steps = OPERATIONS[type(request)].steps(request)
@@ -132,6 +138,11 @@ class Engine:
                 return [self.run(one) for one in effect.requests]
             case ExamineOthers():
                 return OthersExamined()
+            case FindWords():
+                return WordFiles(dict(self.words), path=PATH)
+            case SyncFile():
+                self.opened.append(effect.path)
+                return None
             case NoteText() | RaiseIfCancelled():
                 return None
         raise AssertionError(effect)

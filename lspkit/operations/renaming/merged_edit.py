@@ -22,6 +22,16 @@ def covers(edit: WorkspaceEdit, place: Location) -> bool:
     )
 
 
+def changed_places(edit: WorkspaceEdit) -> list[Location]:
+    """The places that an edit changes."""
+    return [
+        Location(change.path, one.range, change.uri)
+        for change in edit.changes
+        if isinstance(change, FileEdit)
+        for one in change.edits
+    ]
+
+
 def merge(edit: WorkspaceEdit, other: WorkspaceEdit) -> WorkspaceEdit | None:
     """Both edits as one; None if they do not fit together."""
     changes = list(edit.changes)

@@ -20,8 +20,8 @@ from lspkit.operations.effects import Effects, FindPlaces, ReadText
 from lspkit.operations.navigation import (
     DefinitionRequest,
     ImplementationRequest,
-    ReferencesRequest,
 )
+from lspkit.operations.references.references import ReferencesRequest
 from lspkit.operations.renaming.base_list import find_base_names
 from lspkit.operations.request import OPERATIONS, Request
 from lspkit.operations.symbol_names import name_parts
@@ -73,6 +73,11 @@ class Family(msgspec.Struct):
     has_implementations: bool = True
     #: The classes of files, by path.
     classes: dict[str, list[Class]] = {}
+
+    @property
+    def own(self) -> list[Location]:
+        """The members that are not in libraries."""
+        return [member for member in self.members if member not in self.in_libraries]
 
     def missed(self, problem: str) -> None:
         """Some may be missing, for this reason; each is kept once."""

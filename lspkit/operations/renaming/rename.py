@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
+
 import msgspec
 
-from lspkit.edit_types import WorkspaceEdit
-from lspkit.errors import LspkitError, PositionError, UnsupportedError
+from lspkit.edit_types import FileEdit, TextEdit, WorkspaceEdit
+from lspkit.errors import CancelledError, LspkitError, PositionError, UnsupportedError
 from lspkit.operations.effect_results import FoundFile, Reply
-from lspkit.operations.effects import Ask, Effects, FindPlaces, SyncFile
+from lspkit.operations.effects import Ask, Effects, FindPlaces, ReadText, SyncFile
+from lspkit.operations.references.word_net import Meaning, ask_meanings, cast_net, open_files
+from lspkit.operations.renaming.base_list import PYTHON_SUFFIXES
+from lspkit.operations.renaming.exported_names import exported_names, is_bound_by
 from lspkit.operations.renaming.identifiers import check_new_name
-from lspkit.operations.renaming.merged_edit import covers, merge
+from lspkit.operations.renaming.merged_edit import changed_places, covers, merge
 from lspkit.operations.renaming.method_family import find_family
 from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import params_at, position_of
-from lspkit.operations.workspace_edit import changes_of, translate_edit
+from lspkit.operations.workspace_edit import apply_text_edits, changes_of, translate_edit
+from lspkit.protocol.text import Text
+from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.wire.results import WireEdit, read_edit
-from lspkit.types import Caveat, Location
+from lspkit.types import Caveat, Location, Range
 
 #: Most places in a caveat.
 SHOWN = 5
@@ -38,23 +46,106 @@ class RenameRequest(PositionRequest[WorkspaceEdit], frozen=True, kw_only=True):
 def rename(request: RenameRequest) -> Effects[WorkspaceEdit]:
     """The edit of the first server that has one: two edits would change everything twice.
 
-    A method that overrides another one, or is overridden, is renamed with these methods.
+    A method that overrides another one, or is overridden, is renamed with these methods. What the
+    server leaves out is added: places that only the text shows, and names in `__all__`.
     """
     line, column = yield from position_of(request)
     edit = yield from _rename_at(request, line, column)
-    # A family is searched on disk, not in a caller's own text.
+    # Families and words are searched on disk, not in a caller's own text.
     if not edit.changes or request.text is not None:
         return edit
     family = yield from find_family(request.path, line, column)
-    for member in family.members:
-        if covers(edit, member) or member in family.in_libraries:
-            continue
-        more = yield from _rename_member(request, member)
-        edit = (more and merge(edit, more)) or edit
-    left = tuple(one for one in family.members if not covers(edit, one))
+    edit = yield from _with_places(request, edit, family.own)
+    edit = yield from _with_words(request, edit, (line, column), family.own)
+    left = tuple(member for member in family.own if not covers(edit, member))
     if left or family.problems:
         caveats = (*edit.caveats, _not_followed(edit, left, family.problems))
         edit = msgspec.structs.replace(edit, caveats=caveats)
+    return edit
+
+
+def _with_words(
+    request: RenameRequest,
+    edit: WorkspaceEdit,
+    position: tuple[int, int],
+    members: list[Location],
+) -> Effects[WorkspaceEdit]:
+    """The edit with the places that the server has left out, and what is not known of others."""
+    net = yield from cast_net(request, *position, changed_places(edit), members)
+    if net is None:
+        return edit
+    if net.words:
+        yield from open_files(net)
+        try:
+            again = yield from _rename_at(request, *position)
+        except CancelledError:
+            raise
+        except LspkitError:
+            again = edit  # out of time, for example: the first answer counts
+        edit = merge(edit, again) or edit
+        net = net.without(changed_places(edit))
+    findings = yield from ask_meanings(net)
+    edit = yield from _with_places(request, edit, findings.places)
+    name = net.meaning.name
+    missed = [place for place in findings.places if not covers(edit, place)]
+    edit = yield from _with_texts(edit, missed, name, request.new_name)
+    edit = yield from _with_exports(edit, net.meaning, request.new_name)
+    return msgspec.structs.replace(edit, caveats=(*edit.caveats, *findings.caveats(name)))
+
+
+def _with_places(
+    request: RenameRequest, edit: WorkspaceEdit, places: Iterable[Location]
+) -> Effects[WorkspaceEdit]:
+    """The edit with those that rename the symbol at further places."""
+    for place in places:
+        if not covers(edit, place):
+            more = yield from _rename_member(request, place)
+            edit = (more and merge(edit, more)) or edit
+    return edit
+
+
+def _with_texts(
+    edit: WorkspaceEdit, places: Iterable[Location], name: str, new_name: str
+) -> Effects[WorkspaceEdit]:
+    """The edit with the name replaced at places that no server renames."""
+    ranges: dict[Path, list[Range]] = {}
+    for place in places:
+        if place.path is not None:
+            ranges.setdefault(place.path, []).append(place.range)
+    for path, those in ranges.items():
+        text: Text = yield ReadText(str(path), None)
+        edits = [
+            TextEdit(range, new_name)
+            for range in those
+            if text.has_word_at(range.start.line - 1, range.start.column - 1, name)
+        ]
+        change = FileEdit(
+            path, path_to_uri(str(path)), tuple(edits), text.value, apply_text_edits(text, edits)
+        )
+        edit = merge(edit, msgspec.structs.replace(edit, changes=(change,))) or edit
+    return edit
+
+
+def _with_exports(edit: WorkspaceEdit, meaning: Meaning, new_name: str) -> Effects[WorkspaceEdit]:
+    """The edit with the name in `__all__` of the modules that it changes.
+
+    Not all servers for Python know this list. A member of a class is never in it.
+    """
+    if meaning.owner or meaning.is_parameter:
+        return edit
+    for change in edit.changes:
+        if not isinstance(change, FileEdit) or change.path is None or change.before is None:
+            continue
+        text = Text(change.before)
+        if change.path.suffix in PYTHON_SUFFIXES and any(
+            is_bound_by(text.line(one.range.start.line - 1), meaning.name) for one in change.edits
+        ):
+            uri = path_to_uri(str(change.path))
+            places = [
+                Location(change.path, range, uri) for range in exported_names(text, meaning.name)
+            ]
+            missed = [place for place in places if not covers(edit, place)]
+            edit = yield from _with_texts(edit, missed, meaning.name, new_name)
     return edit
 
 

@@ -20,6 +20,7 @@ Begin = Callable[[Request[Any], CallContext], Steps[Any]]
 def do_all(begin: Begin, effect: DoAll, call: CallContext) -> Steps[list[Any]]:
     """The results and errors of the requests, in order."""
     requests, results = effect.requests, list[Any]()
+    call = call if effect.seconds is None else call.part(effect.seconds)
     call.is_batch = call.is_batch or (len(requests) > 1 and effect.at_once != 1)
     while len(results) < len(requests) and not call.is_over:
         some = requests[len(results) :][: effect.at_once or None]

@@ -2,7 +2,7 @@
 
 A server answers from its own idea of the project: it may still read the files, leave some of them
 out by its configuration, or not know another root. The text knows no such limits, so answers that
-span files are compared with the words (`operations/word_net.py`).
+span files are compared with the words (`operations/references/word_net.py`).
 
 `find_words` reads files; `words_in` is pure. Words in comments and in strings are told from code by
 a scanner that knows how these begin and end in the usual families of languages, and nothing else.
@@ -88,6 +88,8 @@ class WordFiles(msgspec.Struct, frozen=True):
     searched: int = 0
     #: Why there may be more.
     reason: str = ""
+    #: The real path of the file of the call.
+    path: str = ""
 
     @property
     def code(self) -> dict[str, tuple[Word, ...]]:

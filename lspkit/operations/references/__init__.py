@@ -1,0 +1,1 @@
+"""References to a symbol, and the words of the text that every answer is compared with."""

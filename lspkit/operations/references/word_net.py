@@ -1,0 +1,381 @@
+"""Places that an answer of a server lacks, by the words of the texts.
+
+A server that still reads its project, leaves files out by its configuration, or knows nothing of
+another root, answers with a part of the places and does not say so. So the places are compared with
+the words (`servers/project/word_search.py`): a file that holds the name in code where the answer
+has no place is opened, the question is asked again, and the servers of what is left are asked where
+the name is defined there. A definition that is the symbol's makes the word a place; another one
+explains it; without any, nobody knows, and the answer says so.
+
+`references`, `rename` and `incoming_calls` use this. What can be decided without a server is in
+plain functions.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lspkit.answer import Answer
+from lspkit.errors import LspkitError, RequestTimeoutError
+from lspkit.operations.checks.changed_declarations import CONTAINERS, FUNCTIONS, NAMESPACES
+from lspkit.operations.checks.import_lines import import_word
+from lspkit.operations.effect_results import FoundFile
+from lspkit.operations.effects import DoAll, Effects, FindPlaces, FindWords, ReadText, SyncFile
+from lspkit.operations.navigation import DefinitionRequest
+from lspkit.operations.request import OPERATIONS, PositionRequest
+from lspkit.operations.symbols import DocumentSymbolsRequest, document_symbols
+from lspkit.protocol.text import Text
+from lspkit.protocol.uris import path_to_uri
+from lspkit.servers.project.word_search import Word, WordFiles
+from lspkit.types import Caveat, Location, Position, Range, Symbol
+from lspkit.visible_text import count
+
+#: Most files that are opened for one answer, and most words that servers are asked about.
+MOST_FILES, MOST_QUESTIONS = 100, 400
+#: Files that are opened for a name that stands in more of them: nearly all its words mean others.
+NEAREST = 40
+#: How many questions are under way at the same time.
+AT_ONCE = 16
+#: Seconds for the search, and for the questions.
+SEARCH_SECONDS, ASK_SECONDS = 5.0, 10.0
+#: Most places of a caveat, and most in its text.
+MOST_PLACES, SHOWN = 100, 5
+
+#: The kinds of caveats: words that no server explains, and words that there was no time for.
+UNEXPLAINED, NOT_ASKED = "words not explained", "words not asked about"
+
+_PYTHON = (".py", ".pyi", ".pyw")
+_SELF = (".py", ".pyi", ".pyw", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
+_NAME = re.compile(r"[^\W\d]\w*")
+_DECLARES = re.compile(
+    r"\b(?:def|class|function|fn|func|const|let|var|interface|type|enum|struct|trait)\s*\*?\s*$"
+)
+_OWN_OBJECT = re.compile(r"\b(?:self|cls|this)\s*\??\.\s*$")
+_IS_KEYWORD = re.compile(r"\s*=(?!=)")
+_MAY_BE_KEYWORD = re.compile(r"(?:[(,]|^)\s*$")
+
+_Place = tuple[str, int, int]
+
+
+class Meaning(msgspec.Struct, frozen=True):
+    """The symbol that is searched for."""
+
+    name: str
+    #: The file that declares it.
+    path: str
+    #: Where it is declared.
+    declared: tuple[Location, ...]
+    #: The class that it is a member of; empty if it is no member.
+    owner: str = ""
+    #: Whether it is a parameter, which other files can only name as a keyword.
+    is_parameter: bool = False
+
+
+class WordNet(msgspec.Struct, frozen=True):
+    """The words in code that an answer does not explain."""
+
+    meaning: Meaning
+    #: By file, the nearest files first.
+    words: dict[str, tuple[Word, ...]] = {}
+    #: The places of the answer.
+    known: frozenset[_Place] = frozenset()
+    #: Why the search may have missed files.
+    reason: str = ""
+
+    def without(self, places: Iterable[Location]) -> WordNet:
+        """What is left if the answer has these places as well."""
+        known = self.known.union(map(_key, places))
+        return msgspec.structs.replace(self, words=unexplained(self.words, known), known=known)
+
+    @property
+    def files(self) -> list[str]:
+        """The files that are opened and asked about."""
+        files = list(self.words)
+        return files if len(files) <= MOST_FILES else files[:NEAREST]
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """What the servers of the words know of them."""
+
+    #: Words that mean the symbol.
+    places: list[Location] = []
+    #: Words of which no server knows what they mean.
+    unsure: list[Location] = []
+    #: Words that no server was asked about.
+    not_asked: list[Location] = []
+    reason: str = ""
+
+    def caveats(self, name: str) -> list[Caveat]:
+        """Why the answer may be incomplete nevertheless."""
+        caveats: list[Caveat] = []
+        if self.unsure:
+            text = f"no server explains `{name}` in {_listed(self.unsure)}"
+            caveats.append(Caveat(UNEXPLAINED, text, places=tuple(self.unsure[:MOST_PLACES])))
+        if self.not_asked:
+            text = f"there was no time to ask about `{name}` in {_listed(self.not_asked)}"
+            caveats.append(Caveat(NOT_ASKED, text, places=tuple(self.not_asked[:MOST_PLACES])))
+        if self.reason:
+            caveats.append(Caveat(NOT_ASKED, f"{self.reason} for `{name}`"))
+        return caveats
+
+
+def cast_net(
+    request: PositionRequest[Any],
+    line: int,
+    column: int,
+    known: Iterable[Location],
+    declared: Sequence[Location] = (),
+) -> Effects[WordNet | None]:
+    """The words that an answer leaves unexplained; None if the symbol has no name or is local.
+
+    `known` are the places of the answer, `declared` further places that declare the symbol.
+    """
+    meaning = yield from _meaning(request, line, column, declared)
+    if meaning is None:
+        return None
+    folder = os.path.basename(os.path.dirname(meaning.path))
+    near = tuple(filter(None, (import_word(meaning.path), meaning.owner, folder)))
+    found: WordFiles = yield FindWords(
+        request.path, meaning.path, (meaning.name,), near, SEARCH_SECONDS
+    )
+    places = [*known, *meaning.declared]
+    words = possible_words(found.code, meaning)
+    if request.text is not None:
+        words.pop(found.path, None)  # the words on disk are not those of the caller's text
+    return WordNet(meaning, words, reason=found.reason).without(places)
+
+
+def open_files(net: WordNet) -> Effects[None]:
+    """Open the files of the words in their servers, which answer about open files in any case."""
+    for path in net.files:
+        try:
+            yield SyncFile(path, None)
+        except LspkitError:
+            continue  # the questions about its words will say why
+
+
+def ask_meanings(net: WordNet) -> Effects[Findings]:
+    """Ask the servers of the words where the name is defined there."""
+    asked = [(path, word) for path in net.files for word in net.words[path]][:MOST_QUESTIONS]
+    chosen = set(asked)
+    left = [(path, word) for path, words in net.words.items() for word in words]
+    not_asked = [_location(*place) for place in left if place not in chosen]
+    answers: list[Answer[Location] | LspkitError] = yield DoAll(
+        tuple(
+            DefinitionRequest(path=path, line=word.line, column=word.column) for path, word in asked
+        ),
+        AT_ONCE,
+        ASK_SECONDS,
+    )
+    copies = yield from _copies(net.meaning, answers)
+    places, unsure = judged(asked, answers, net, copies)
+    late = [place for place in unsure if isinstance(answers[place], RequestTimeoutError)]
+    return Findings(
+        [_location(*asked[place]) for place in places],
+        [_location(*asked[place]) for place in unsure if place not in late],
+        [*(_location(*asked[place]) for place in late), *not_asked],
+        net.reason,
+    )
+
+
+# What the symbol is
+
+
+def _meaning(
+    request: PositionRequest[Any], line: int, column: int, more: Sequence[Location]
+) -> Effects[Meaning | None]:
+    text: Text = yield ReadText(request.path, request.text)
+    name = name_at(text, line, column)
+    if not name:
+        return None
+    asked = DefinitionRequest(path=request.path, text=request.text, line=line, column=column)
+    try:
+        declared: list[Location] = yield from OPERATIONS[DefinitionRequest].steps(asked)
+    except LspkitError:
+        declared = []
+    here = Location(Path(request.path), _range(line, column, name), path_to_uri(request.path))
+    places = [*(place for place in declared if place.path is not None), *more] or [here]
+    first = places[0]
+    path = str(first.path)
+    own = request.text if path == request.path else None
+    try:
+        source: Text = yield ReadText(path, own)
+        symbols = yield from document_symbols(DocumentSymbolsRequest(path=path, text=own))
+    except LspkitError:
+        return Meaning(name, path, tuple(places))
+    around = symbols_around(symbols, first.range.start)
+    is_attribute = source.line(first.line - 1)[: first.column - 1].rstrip().endswith(".")
+    function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
+    if function is not None and not is_attribute:
+        if not path.endswith(_PYTHON) or not _is_parameter(source, function, first.range.start):
+            return None
+        return Meaning(name, path, tuple(places), is_parameter=True)
+    owners = [one.name for one in around if one.kind in CONTAINERS - NAMESPACES]
+    return Meaning(name, path, tuple(places), owners[-1] if owners else "")
+
+
+def name_at(text: Text, line: int, column: int) -> str:
+    """The identifier at a position, or before it; empty if there is none."""
+    written = text.line(line - 1)
+    names = (name for name in _NAME.finditer(written) if name.end() >= column - 1)
+    name = next(names, None)
+    return name[0] if name is not None and name.start() < column else ""
+
+
+def symbols_around(symbols: Iterable[Symbol], place: Position) -> list[Symbol]:
+    """The symbols that a place is inside of, outermost first, without the one that it names."""
+    for symbol in symbols:
+        if symbol.selection.start <= place <= symbol.selection.end:
+            return []
+        if symbol.range.start <= place <= symbol.range.end:
+            return [symbol, *symbols_around(symbol.children, place)]
+    return []
+
+
+def _is_parameter(text: Text, function: Symbol, place: Position) -> bool:
+    """Whether a place is between the parentheses behind the name of a function."""
+    end = function.selection.end
+    start = text.offset(end.line - 1, end.column - 1)
+    before = text.value[start : text.offset(place.line - 1, place.column - 1)]
+    return before.count("(") > before.count(")")
+
+
+# Which words are left
+
+
+def possible_words(
+    words: dict[str, tuple[Word, ...]], meaning: Meaning
+) -> dict[str, tuple[Word, ...]]:
+    """The words that may mean the symbol, by what stands beside them."""
+    return _kept(words, lambda path, word: may_mean(word, path, meaning))
+
+
+def may_mean(word: Word, path: str, meaning: Meaning) -> bool:
+    """Whether a word may mean the symbol: what declares another symbol of that name does not."""
+    if _DECLARES.search(word.before):
+        return False
+    is_keyword = bool(_IS_KEYWORD.match(word.after) and _MAY_BE_KEYWORD.search(word.before))
+    if meaning.is_parameter:
+        return is_keyword
+    if not meaning.owner:
+        return not (path.endswith(_SELF) and _OWN_OBJECT.search(word.before))
+    if path == meaning.path or not path.endswith(_PYTHON):
+        return True
+    # Elsewhere, Python names a member behind a dot or as a keyword.
+    return is_keyword or word.before.rstrip().endswith(".")
+
+
+def unexplained(
+    words: dict[str, tuple[Word, ...]], known: frozenset[_Place]
+) -> dict[str, tuple[Word, ...]]:
+    """The words at other places than those of an answer."""
+    return _kept(words, lambda path, word: (path, word.line, word.column) not in known)
+
+
+def _kept(
+    words: dict[str, tuple[Word, ...]], keeps: Callable[[str, Word], bool]
+) -> dict[str, tuple[Word, ...]]:
+    kept = {
+        path: tuple(word for word in those if keeps(path, word)) for path, those in words.items()
+    }
+    return {path: those for path, those in kept.items() if those}
+
+
+# What the answers say
+
+
+def judged(
+    asked: Sequence[tuple[str, Word]],
+    answers: Sequence[Answer[Location] | LspkitError],
+    net: WordNet,
+    copies: frozenset[str],
+) -> tuple[list[int], list[int]]:
+    """The numbers of the words that mean the symbol, and of those that nobody explains.
+
+    A word that leads to another word that means it means it as well, as in a list of imports.
+    """
+    means = {*net.known, *map(_key, net.meaning.declared)}
+    lines = {(str(place.path), place.line) for place in net.meaning.declared}
+    places: dict[int, None] = {}
+    is_new = True
+    while is_new:
+        is_new = False
+        for number, (path, word) in enumerate(asked):
+            answer = answers[number]
+            if number in places or isinstance(answer, LspkitError):
+                continue
+            if any(
+                _key(target) in means
+                or (str(target.path), target.line) in lines
+                or str(target.path) in copies
+                for target in answer
+            ):
+                places[number] = None
+                means.add((path, word.line, word.column))
+                is_new = True
+    unsure = [
+        number
+        for number, answer in enumerate(answers)
+        if number not in places and (isinstance(answer, LspkitError) or not answer)
+    ]
+    return sorted(places), unsure
+
+
+def _copies(
+    meaning: Meaning, answers: Sequence[Answer[Location] | LspkitError]
+) -> Effects[frozenset[str]]:
+    """The files of these answers that are an installed or built copy of the declaring file."""
+    targets = {
+        str(place.path): path_to_uri(str(place.path))
+        for answer in answers
+        if not isinstance(answer, LspkitError)
+        for place in answer
+        if place.path is not None and is_like(str(place.path), meaning.path)
+    }
+    if not targets:
+        return frozenset()
+    found: dict[str, FoundFile] = yield FindPlaces("", "", tuple(targets.values()), texts=False)
+    return frozenset(path for path, uri in targets.items() if not found[uri].own)
+
+
+def is_like(path: str, other: str) -> bool:
+    """Whether two different files may be the same module: one of them built or installed.
+
+    >>> is_like("/env/site-packages/shop/prices.py", "/work/src/shop/prices.py")
+    True
+    >>> is_like("/work/dist/prices.d.ts", "/work/src/prices.ts")
+    True
+    >>> is_like("/env/site-packages/other/prices.py", "/work/src/shop/prices.py")
+    False
+    """
+    if path == other:
+        return False
+    (folder, name), (other_folder, other_name) = os.path.split(path), os.path.split(other)
+    if name.partition(".")[0] != other_name.partition(".")[0]:
+        return False
+    is_python = name.endswith(_PYTHON)
+    return not is_python or os.path.basename(folder) == os.path.basename(other_folder)
+
+
+def _key(place: Location) -> _Place:
+    return str(place.path), place.line, place.column
+
+
+def _location(path: str, word: Word) -> Location:
+    return Location(Path(path), _range(word.line, word.column, word.word), path_to_uri(path))
+
+
+def _range(line: int, column: int, name: str) -> Range:
+    return Range(Position(line, column), Position(line, column + len(name)))
+
+
+def _listed(places: Sequence[Location]) -> str:
+    files = {place.path for place in places}
+    shown = ", ".join(map(str, places[:SHOWN])) + (", …" if len(places) > SHOWN else "")
+    return f"{count(len(places), 'place')} of {count(len(files), 'file')}: {shown}"

@@ -1,0 +1,70 @@
+"""The effect `FindWords`: the source files that hold a word, of all languages that may mean it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+
+import msgspec
+
+from lspkit.operations.effects import FindWords
+from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.library_files import locate_to_read
+from lspkit.servers.definition import Definition
+from lspkit.servers.project.word_search import WordFiles, find_words
+from lspkit.servers.selection.choose import definitions
+
+#: Families whose files name the symbols of each other.
+RELATED = (
+    frozenset({"typescript", "vue", "vue-typescript", "svelte"}),
+    frozenset({"java", "kotlin"}),
+)
+
+
+def find_word_files(context: Context, effect: FindWords, call: CallContext) -> WordFiles:
+    """Perform `FindWords`."""
+    until = call.deadline
+    if effect.seconds is not None:
+        until = min(until, time.monotonic() + effect.seconds)
+    config = context.pool.config
+    known = [
+        definition
+        for definition in definitions(config)
+        if definition.role == "types"
+        and not config.server(definition.id, definition.aliases).disabled
+    ]
+    families = related_families(families_of(effect.declared, known))
+    own = locate_to_read(context, effect.path).path
+    #: Whether files of an extension, or of a name without one, are searched.
+    kinds: dict[str, bool] = {}
+
+    def is_searched(path: str) -> bool:
+        name = os.path.basename(path)
+        kind = os.path.splitext(name)[1] or name
+        if kind not in kinds:
+            kinds[kind] = not families.isdisjoint(families_of(path, known))
+        return kinds[kind]
+
+    found = find_words(
+        context.files.boundary.root,
+        effect.words,
+        is_searched,
+        near=effect.near,
+        near_path=effect.declared if os.path.isabs(effect.declared) else own,
+        until=until,
+        is_cancelled=call.cancelled,
+    )
+    return msgspec.structs.replace(found, path=own)
+
+
+def families_of(path: str, known: Iterable[Definition]) -> set[str]:
+    """The families of those definitions that know files of this name."""
+    name = os.path.basename(path)
+    return {definition.family for definition in known if definition.language_of(name) is not None}
+
+
+def related_families(families: set[str]) -> set[str]:
+    """These families, and those whose files may name their symbols."""
+    return families.union(*(group for group in RELATED if not group.isdisjoint(families)))
