@@ -16,6 +16,8 @@ T = TypeVar("T")
 
 #: The kind of a caveat: the results of a server are missing.
 SERVER_FAILED = "server failed"
+#: The kinds of caveats about words in code: no server explains them, or none was asked in time.
+UNEXPLAINED, NOT_ASKED = "words not explained", "words not asked about"
 #: Most results in the text of an answer.
 MOST_LINES = 50
 #: Most results in its `repr`.

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from lspkit import errors
+from lspkit.answer import UNEXPLAINED
 from lspkit.diagnostics.compare import Before, changed_words, drop_reworded
 from lspkit.diagnostics.edit_report import EditReport
 from lspkit.diagnostics.report import OtherFiles, Report, unchecked_report
@@ -25,12 +26,17 @@ from lspkit.operations.checks.dependent_files import (
     find_dependents,
 )
 from lspkit.operations.code_actions import resolve_action, text_digest
+from lspkit.operations.references.word_net import SEARCH_SECONDS, files_to_open
 from lspkit.operations.request import Request, check_text, operation, single_effect
 from lspkit.operations.workspace_edit import decode_edits, translate_edit
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.results import WireCommand
-from lspkit.types import Diagnostic
+from lspkit.servers.project.word_search import WordFiles
+from lspkit.types import Caveat, Diagnostic
 from lspkit.visible_text import count, one_line
+
+#: Most names that an edit which is a rename replaces, and puts in their place.
+MOST_NAMES = 6
 
 
 class WriteRequest(Request[Report], frozen=True, kw_only=True):
@@ -161,9 +167,19 @@ def _before_removal(path: str) -> effects.Effects[EditSearch]:
         return EditSearch()
     search = yield from find_dependents([EditedFile(path, text, "")])
     if search.lines:
-        scope = effects.OtherScope(dependents=search.dependents, most=len(search.lines), only=True)
-        yield from check_dependents(search, (path,), scope)
+        yield from _check_others(search, (path,))
     return msgspec.structs.replace(search, old={})
+
+
+def _check_others(search: EditSearch, paths: tuple[str, ...]) -> effects.Effects[OtherFiles]:
+    """Check the files that depend on an edit of these files, before it or after it.
+
+    What is known of them before the edit is kept for the comparison after it.
+    """
+    if not search.lines:
+        return OtherFiles()
+    scope = effects.OtherScope(dependents=search.dependents, most=len(search.lines), only=True)
+    return (yield from check_dependents(search, paths, scope))
 
 
 @operation("undo", UndoRequest, EditReport | None)
@@ -198,8 +214,8 @@ def apply(request: ApplyRequest) -> effects.Effects[AppliedEdit]:
         raise errors.RequestFailedError(
             "there is nothing to apply: neither an edit nor an action was given"
         )
-    if not edit.complete and not request.force:
-        raise incomplete_error(edit)
+    if (missing := missing_parts(edit)) and not request.force:
+        raise incomplete_error(missing)
     if not request.verify:
         unverified: AppliedEdit = yield effects.Apply(edit)
         return unverified
@@ -207,13 +223,68 @@ def apply(request: ApplyRequest) -> effects.Effects[AppliedEdit]:
     before = yield from _reports(edit)
     texts = _texts(edit).items()
     search = yield from find_dependents([EditedFile(str(one), *both) for one, both in texts])
+    search, left = yield from _with_word_files(search, edit)
+    yield from _check_others(search, tuple(str(path) for path in edit.files))
     applied: AppliedEdit = yield effects.Apply(edit, versions)
-    return (yield from _verify(applied, before, search))
+    verified = yield from _verify(applied, before, search)
+    doubts = tuple(one_line(caveat.message) for caveat in edit.caveats)
+    return msgspec.structs.replace(
+        verified, unverified=(*verified.unverified, *doubts, *filter(None, [left]))
+    )
 
 
-def incomplete_error(edit: WorkspaceEdit) -> errors.IncompleteEditError:
+def _with_word_files(
+    search: EditSearch, edit: WorkspaceEdit
+) -> effects.Effects[tuple[EditSearch, str]]:
+    """A search with the files that hold a renamed name, and what is said of those left out."""
+    names = renamed_names(edit)
+    path = next((str(one.path) for one in edit.changes if one.path is not None), "")
+    if not names or not path:
+        return search, ""
+    near = tuple(path.stem for path in edit.files)
+    found: WordFiles = yield effects.FindWords(path, path, names, near, SEARCH_SECONDS)
+    edited = {*map(str, edit.files), *search.old}
+    words = {one: those for one, those in found.code.items() if one not in edited}
+    chosen = files_to_open(words)
+    lines = {one: tuple(sorted({word.line for word in words[one]})) for one in chosen}
+    search = msgspec.structs.replace(search, lines={**lines, **search.lines})
+    left = len(words) - len(chosen)
+    if not left:
+        return search, found.reason
+    return search, f"{count(left, 'file')} with {' or '.join(names)} in code: not checked"
+
+
+def renamed_names(edit: WorkspaceEdit) -> tuple[str, ...]:
+    """The old and the new names of an edit that renames something; empty for other edits."""
+    names: dict[str, None] = {}
+    for change in edit.changes:
+        if not isinstance(change, FileEdit) or change.before is None:
+            continue
+        text = Text(change.before)
+        for one in change.edits:
+            start, end = one.range.start, one.range.end
+            old = text.value[
+                text.offset(start.line - 1, start.column - 1) : text.offset(
+                    end.line - 1, end.column - 1
+                )
+            ]
+            if old.isidentifier() and one.new_text.isidentifier():
+                names |= {old: None, one.new_text: None}
+    return tuple(names) if len(names) <= MOST_NAMES else ()
+
+
+def missing_parts(edit: WorkspaceEdit) -> tuple[Caveat, ...]:
+    """Why parts of an edit may be missing.
+
+    Words that no server explains are no such reason, or no untyped code could be changed. They make
+    the verdict of the edit unknown.
+    """
+    return tuple(caveat for caveat in edit.caveats if caveat.kind != UNEXPLAINED)
+
+
+def incomplete_error(missing: tuple[Caveat, ...]) -> errors.IncompleteEditError:
     """The error for an edit that may be incomplete."""
-    reasons = tuple(str(one) for one in edit.caveats)
+    reasons = tuple(map(str, missing))
     message = f"the edit may be incomplete, and was not applied: {'; '.join(reasons)}"
     return errors.IncompleteEditError(f"{message}; `force` applies it anyway", reasons=reasons)
 
@@ -311,8 +382,7 @@ def _check_applied(
     unknown = {str(path): one.why for path, one in after.items() if one.verdict.unknown}
     left_out = 0
     if not new and search.lines:
-        scope = effects.OtherScope(dependents=search.dependents, most=len(search.lines), only=True)
-        others = yield from check_dependents(search, there, scope)
+        others = yield from _check_others(search, there)
         severities = next((one.severities for one in after.values()), ("error",))
         new = yield from _introduced_elsewhere(applied.edit, others, severities)
         unknown |= others.unknown

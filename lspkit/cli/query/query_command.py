@@ -14,7 +14,7 @@ from lspkit.cli.argument_types import UsageError
 from lspkit.cli.arguments.file_arguments import given_path, workspace_of
 from lspkit.cli.check.time_limit import TimeLimit
 from lspkit.cli.command_table import uses_service
-from lspkit.cli.exit_codes import FOUND, NOTHING_FOUND
+from lspkit.cli.exit_codes import FOUND, NOTHING_FOUND, UNKNOWN
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import as_json, print_lines, print_message, print_result
 from lspkit.cli.query import query_text as show
@@ -88,7 +88,9 @@ def _print_answer(ws: Workspace, query: Query, found: Any, *, as_data: bool) -> 
     edit = found.edit if isinstance(found, AppliedEdit) else found
     for caveat in getattr(edit, "caveats", ()):
         print_message(f"perhaps not all: {caveat}")
-    return NOTHING_FOUND if nothing else FOUND
+    if nothing:
+        return NOTHING_FOUND
+    return UNKNOWN if isinstance(found, AppliedEdit) and found.unverified else FOUND
 
 
 def _position_of(arguments: argparse.Namespace) -> FilePosition:

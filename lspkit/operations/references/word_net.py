@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from lspkit.answer import Answer
+from lspkit.answer import NOT_ASKED, UNEXPLAINED, Answer
 from lspkit.errors import LspkitError, RequestTimeoutError
 from lspkit.operations.checks.changed_declarations import CONTAINERS, FUNCTIONS, NAMESPACES
 from lspkit.operations.checks.import_lines import import_word
@@ -46,9 +46,6 @@ AT_ONCE = 16
 SEARCH_SECONDS, ASK_SECONDS = 5.0, 10.0
 #: Most places of a caveat, and most in its text.
 MOST_PLACES, SHOWN = 100, 5
-
-#: The kinds of caveats: words that no server explains, and words that there was no time for.
-UNEXPLAINED, NOT_ASKED = "words not explained", "words not asked about"
 
 _PYTHON = (".py", ".pyi", ".pyw")
 _SELF = (".py", ".pyi", ".pyw", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
@@ -96,8 +93,13 @@ class WordNet(msgspec.Struct, frozen=True):
     @property
     def files(self) -> list[str]:
         """The files that are opened and asked about."""
-        files = list(self.words)
-        return files if len(files) <= MOST_FILES else files[:NEAREST]
+        return files_to_open(self.words)
+
+
+def files_to_open(words: Iterable[str]) -> list[str]:
+    """Those of the files with a word, the nearest first, that are opened for one answer."""
+    files = list(words)
+    return files if len(files) <= MOST_FILES else files[:NEAREST]
 
 
 class Findings(msgspec.Struct, frozen=True):
