@@ -54,6 +54,8 @@ _DECLARES = re.compile(
     r"\b(?:def|class|function|fn|func|const|let|var|interface|type|enum|struct|trait)\s*\*?\s*$"
 )
 _OWN_OBJECT = re.compile(r"\b(?:self|cls|this)\s*\??\.\s*$")
+_FIXTURE = re.compile(r"^\s*@[\w.]*fixture\b", re.MULTILINE)
+_IMPORTS = re.compile(r"\b(?:import|from|require|use|using|include)\b")
 _IS_KEYWORD = re.compile(r"\s*=(?!=)")
 _MAY_BE_KEYWORD = re.compile(r"(?:[(,]|^)\s*$")
 
@@ -72,6 +74,8 @@ class Meaning(msgspec.Struct, frozen=True):
     owner: str = ""
     #: Whether it is a parameter, which other files can only name as a keyword.
     is_parameter: bool = False
+    #: Whether it is a fixture of pytest: a parameter anywhere means it by its name.
+    is_fixture: bool = False
 
 
 class WordNet(msgspec.Struct, frozen=True):
@@ -219,7 +223,18 @@ def _meaning(
             return None
         return Meaning(name, path, tuple(places), is_parameter=True)
     owners = [one.name for one in around if one.kind in CONTAINERS - NAMESPACES]
-    return Meaning(name, path, tuple(places), owners[-1] if owners else "")
+    is_fixture = path.endswith(_PYTHON) and bool(_FIXTURE.search(_lines_above(source, first.line)))
+    owner = owners[-1] if owners else ""
+    return Meaning(name, path, tuple(places), owner, is_fixture=is_fixture)
+
+
+def _lines_above(text: Text, line: int) -> str:
+    """The lines above a line, up to an empty one: decorators are among them."""
+    lines: list[str] = []
+    while line > 1 and (written := text.line(line - 2)).strip():
+        lines.append(written)
+        line -= 1
+    return "\n".join(lines)
 
 
 def name_at(text: Text, line: int, column: int) -> str:
@@ -300,7 +315,8 @@ def judged(
 ) -> tuple[list[int], list[int]]:
     """The numbers of the words that mean the symbol, and of those that nobody explains.
 
-    A word that leads to another word that means it means it as well, as in a list of imports.
+    A word that leads to another word that means it means it as well, as in a list of imports. One
+    that leads no farther than to an import is not explained: that module is not known there.
     """
     means = {*net.known, *map(_key, net.meaning.declared)}
     lines = {(str(place.path), place.line) for place in net.meaning.declared}
@@ -321,10 +337,19 @@ def judged(
                 places[number] = None
                 means.add((path, word.line, word.column))
                 is_new = True
+    imports = {(path, word.line) for path, word in asked if _IMPORTS.search(word.before)}
     unsure = [
         number
         for number, answer in enumerate(answers)
-        if number not in places and (isinstance(answer, LspkitError) or not answer)
+        if number not in places
+        and (
+            isinstance(answer, LspkitError)
+            or all((str(target.path), target.line) in imports for target in answer)
+            or (
+                net.meaning.is_fixture
+                and all(str(target.path) == asked[number][0] for target in answer)
+            )
+        )
     ]
     return sorted(places), unsure
 

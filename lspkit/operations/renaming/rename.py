@@ -55,7 +55,8 @@ def rename(request: RenameRequest) -> Effects[WorkspaceEdit]:
     if not edit.changes or request.text is not None:
         return edit
     family = yield from find_family(request.path, line, column)
-    edit = yield from _with_places(request, edit, family.own)
+    for member in family.own:
+        edit = yield from _with_place(request, edit, member, [member])
     edit = yield from _with_words(request, edit, (line, column), family.own)
     left = tuple(member for member in family.own if not covers(edit, member))
     if left or family.problems:
@@ -85,7 +86,8 @@ def _with_words(
         edit = merge(edit, again) or edit
         net = net.without(changed_places(edit))
     findings = yield from ask_meanings(net)
-    edit = yield from _with_places(request, edit, findings.places)
+    for place in findings.places:
+        edit = yield from _with_place(request, edit, place, net.meaning.declared)
     name = net.meaning.name
     missed = [place for place in findings.places if not covers(edit, place)]
     edit = yield from _with_texts(edit, missed, name, request.new_name)
@@ -93,15 +95,27 @@ def _with_words(
     return msgspec.structs.replace(edit, caveats=(*edit.caveats, *findings.caveats(name)))
 
 
-def _with_places(
-    request: RenameRequest, edit: WorkspaceEdit, places: Iterable[Location]
+def _with_place(
+    request: RenameRequest, edit: WorkspaceEdit, place: Location, declared: Iterable[Location]
 ) -> Effects[WorkspaceEdit]:
-    """The edit with those that rename the symbol at further places."""
-    for place in places:
-        if not covers(edit, place):
-            more = yield from _rename_member(request, place)
-            edit = (more and merge(edit, more)) or edit
-    return edit
+    """The edit with that which renames the symbol at a further place, if it renames the symbol.
+
+    Where the declaration is not the server's own, it may only give an import another name.
+    """
+    if covers(edit, place):
+        return edit
+    more = yield from _rename_member(request, place)
+    if more is None:
+        return edit
+    is_plain = all(
+        one.new_text == request.new_name
+        for change in more.changes
+        if isinstance(change, FileEdit)
+        for one in change.edits
+    )
+    if not is_plain and not any(covers(more, one) for one in declared):
+        return edit
+    return merge(edit, more) or edit
 
 
 def _with_texts(
