@@ -6,16 +6,20 @@ An item is sent back to its server byte for byte: servers keep their own data in
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from lspkit.answer import Answer
-from lspkit.errors import LspkitError, PositionError
+from lspkit.answer import NOT_ASKED, UNEXPLAINED, Answer
+from lspkit.errors import CancelledError, LspkitError, PositionError
+from lspkit.operations.checks.changed_declarations import FUNCTIONS
 from lspkit.operations.effect_results import Reply
-from lspkit.operations.effects import Ask, DoAll, Effects, ReportUndecodable
+from lspkit.operations.effects import Ask, DoAll, Effects, ReadText, ReportUndecodable
 from lspkit.operations.position_translation import Translator, make_translator, sort_unique
+from lspkit.operations.references.references import ReferencesRequest, references
+from lspkit.operations.references.word_net import MOST_PLACES, SHOWN, symbols_around
 from lspkit.operations.reply_parsing import (
     OWN_FAULTS,
     answer_from,
@@ -24,9 +28,14 @@ from lspkit.operations.reply_parsing import (
 )
 from lspkit.operations.request import PositionRequest, Request, T_co, operation
 from lspkit.operations.symbol_positions import ask_at
+from lspkit.operations.symbols import DocumentSymbolsRequest, document_symbols
+from lspkit.protocol.text import Text
 from lspkit.protocol.wire.raw_items import read_calls_with_items, read_hierarchy_items
 from lspkit.protocol.wire.results import SYMBOL_KINDS, WireItem
-from lspkit.types import Call, CallItem, Caveat, HierarchyItem, TypeItem
+from lspkit.types import Call, CallItem, Caveat, HierarchyItem, Location, TypeItem
+
+#: What stands behind the name of a function that is called.
+_CALLED = re.compile(r"\s*(?:<[^()]*>\s*)?!?\(")
 
 T = TypeVar("T")
 Item = TypeVar("Item", bound=HierarchyItem)
@@ -203,9 +212,83 @@ def _calls(
     request: ItemRequest[Answer[Call]], given: CallItem | None, method: str
 ) -> Effects[Answer[Call]]:
     """The calls of all items, merged by caller or callee."""
-    found: dict[tuple[Any, ...], Call] = {}
     ask = functools.partial(_calls_of, method=method)
     results, caveats = yield from _ask_each(request, given, CallItem, ask)
+    calls = _merged(results, method)
+    if method.endswith("outgoingCalls") or not results:
+        return Answer(calls, caveats)
+    missing, doubts = yield from _calls_left_out(results[0][0], calls)
+    if missing:
+        # Their files are open by now, so the server knows them.
+        results, caveats = yield from _ask_each(request, given, CallItem, ask)
+        calls = _merged(results, method)
+        missing = [place for place in missing if not _has_call(calls, place)]
+    more, nobody = yield from _calls_at(missing)
+    if nobody:
+        message = f"it is also called at {', '.join(map(str, nobody[:SHOWN]))}"
+        doubts.append(Caveat(UNEXPLAINED, message, places=tuple(nobody[:MOST_PLACES])))
+    calls = _merged([*results, (results[0][0], Answer(more))], method)
+    return Answer(calls, [*caveats, *doubts])
+
+
+def _calls_left_out(
+    item: CallItem, calls: list[Call]
+) -> Effects[tuple[list[Location], list[Caveat]]]:
+    """References that are calls and that no caller has, and why there may be more of them."""
+    if item.path is None:
+        return [], []
+    start = item.selection.start
+    asked = ReferencesRequest(
+        path=str(item.path), line=start.line, column=start.column, include_declaration=False
+    )
+    try:
+        places = yield from references(asked)
+    except CancelledError:
+        raise
+    except LspkitError:
+        return [], []
+    missing: list[Location] = []
+    for place in places:
+        if place.path is not None and not _has_call(calls, place):
+            text: Text = yield ReadText(str(place.path), None)
+            end = place.range.end
+            if _CALLED.match(text.line(end.line - 1)[end.column - 1 :]):
+                missing.append(place)
+    return missing, [one for one in places.caveats if one.kind in (UNEXPLAINED, NOT_ASKED)]
+
+
+def _has_call(calls: list[Call], place: Location) -> bool:
+    return any(
+        call.item.path == place.path
+        and any(one.start <= place.range.start <= one.end for one in call.ranges)
+        for call in calls
+    )
+
+
+def _calls_at(places: list[Location]) -> Effects[tuple[list[Call], list[Location]]]:
+    """The calls at these places by the functions around them, and the places outside of any."""
+    calls: list[Call] = []
+    nobody: list[Location] = []
+    for place in places:
+        path, caller = str(place.path), Answer[CallItem]()
+        symbols = yield from document_symbols(DocumentSymbolsRequest(path=path))
+        around = symbols_around(symbols, place.range.start)
+        function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
+        if function is not None:
+            start = function.selection.start
+            caller = yield from prepare_call_hierarchy(
+                CallHierarchyRequest(path=path, line=start.line, column=start.column)
+            )
+        if caller:
+            calls.append(Call(caller[0], (place.range,)))
+        else:
+            nobody.append(place)
+    return calls, nobody
+
+
+def _merged(results: list[tuple[CallItem, Answer[Call]]], method: str) -> list[Call]:
+    """The calls of all items, each caller or callee once, in order."""
+    found: dict[tuple[Any, ...], Call] = {}
     for item, calls in results:
         # The ranges of outgoing calls are in the item's own file, so they are merged per file.
         where = "" if method.endswith("incomingCalls") else str(item.path or item.uri)
@@ -214,7 +297,7 @@ def _calls(
             ranges = {*call.ranges, *(found[key].ranges if key in found else ())}
             first = found.get(key, call).item
             found[key] = Call(first, tuple(sorted(ranges)))
-    return Answer((found[key] for key in sorted(found)), caveats)
+    return [found[key] for key in sorted(found)]
 
 
 def _calls_of(item: CallItem, method: str) -> Effects[Answer[Call]]:
