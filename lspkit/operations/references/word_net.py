@@ -42,8 +42,8 @@ MOST_FILES, MOST_QUESTIONS = 100, 400
 NEAREST = 40
 #: How many questions are under way at the same time.
 AT_ONCE = 16
-#: Seconds for the search, and for the questions.
-SEARCH_SECONDS, ASK_SECONDS = 5.0, 10.0
+#: Seconds for the search, and for the questions: a server of another root may have to start.
+SEARCH_SECONDS, ASK_SECONDS = 5.0, 30.0
 #: Most places of a caveat, and most in its text.
 MOST_PLACES, SHOWN = 100, 5
 

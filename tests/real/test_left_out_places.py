@@ -1,0 +1,244 @@
+"""References, renames and calls in files that the server leaves out of its answer.
+
+It still reads the project, its configuration includes a part of it, or the file belongs to another
+root. All questions are the first ones of their workspace.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import lspkit
+from lspkit.answer import UNEXPLAINED
+from lspkit.edit_types import FileEdit
+from tests import real_servers
+from tests.real.running import workspace
+
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
+TIMEOUT = 60.0
+CHECKERS = ["basedpyright", "pyright", "ty", "pyrefly"]
+SCRIPTS = ["typescript", "typescript-7"]
+
+_PROJECT = '[project]\nname = "shop"\nversion = "1"\n'
+_INCLUDE = 'include = ["src"]\n'
+#: A package whose configuration includes only its sources.
+PACKAGE = {
+    "pyproject.toml": f"{_PROJECT}[tool.pyright]\n{_INCLUDE}[tool.basedpyright]\n{_INCLUDE}",
+    "src/shop/__init__.py": 'from .prices import price_of\n\n__all__ = ["price_of"]\n',
+    "src/shop/prices.py": "def price_of(name: str) -> int:\n    return len(name)\n",
+    "tests/test_prices.py": "from shop.prices import price_of\n\nprice_of('a')\n",
+    "scripts/run.py": "import shop\n\n\ndef run() -> int:\n    return shop.price_of('b')\n",
+}
+USES = ["scripts/run.py:5", "src/shop/__init__.py:1", "tests/test_prices.py:1"]
+USES += ["tests/test_prices.py:3"]
+DECLARED = "src/shop/prices.py:1"
+
+#: Two packages with a root of their own, of which the second uses the first.
+_OUTSIDE = "[tool.pyright]\nextraPaths = ['../a']\n[tool.ty.environment]\nextra-paths = ['../a']\n"
+ROOTS = {
+    "a/pyproject.toml": _PROJECT,
+    "a/prices.py": "def price_of(name: str) -> int:\n    return len(name)\n",
+    "b/pyproject.toml": _PROJECT + _OUTSIDE,
+    "b/main.py": (
+        "from prices import price_of\n\n\ndef total() -> int:\n    return price_of('a')\n\n\n"
+        "print(price_of('b'))\n"
+    ),
+}
+_OPTIONS = '{"compilerOptions": {"strict": true, "module": "esnext", "types": [], '
+_OPTIONS += '"moduleResolution": "bundler"}, "include": ["src"]}'
+PACKAGES = {
+    "package.json": '{"name": "all", "private": true, "workspaces": ["packages/*"]}',
+    "packages/a/package.json": '{"name": "@shop/a", "main": "src/a.ts", "types": "src/a.ts"}',
+    "packages/a/tsconfig.json": _OPTIONS,
+    "packages/a/src/a.ts": "export function priceOf(n: number): number {\n  return n;\n}\n",
+    "packages/b/package.json": '{"name": "@shop/b"}',
+    "packages/b/tsconfig.json": _OPTIONS,
+    "packages/b/src/b.ts": "import { priceOf } from '@shop/a';\n\npriceOf(1);\n",
+}
+
+
+def planted(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def lines(ws: lspkit.Workspace, places: list[lspkit.Location]) -> set[str]:
+    return {f"{place.path.relative_to(ws.root)}:{place.line}" for place in places if place.path}
+
+
+def opened(server: str, folder: Path) -> lspkit.Workspace:
+    real_servers.require(server)
+    return workspace(folder, server, argv=real_servers.command(server))
+
+
+@pytest.mark.parametrize("server", CHECKERS)
+def test_the_first_references_have_files_that_the_configuration_leaves_out(
+    server: str, tmp_path: Path
+) -> None:
+    with opened(server, planted(tmp_path / "project", PACKAGE)) as ws:
+        found = ws.references("src/shop/prices.py", symbol="price_of", timeout=TIMEOUT)
+        assert lines(ws, found) >= {DECLARED, *USES}
+        assert found.complete
+
+
+@pytest.mark.parametrize("server", CHECKERS)
+def test_the_first_rename_reaches_all_users_and_the_public_names(
+    server: str, tmp_path: Path
+) -> None:
+    folder = planted(tmp_path / "project", PACKAGE)
+    with opened(server, folder) as ws:
+        edit = ws.rename(
+            "src/shop/prices.py", symbol="price_of", new_name="cost_of", timeout=TIMEOUT
+        )
+        applied = ws.apply(edit, verify=True, timeout=TIMEOUT)
+        assert applied.unverified == ()
+    for name, text in PACKAGE.items():
+        assert (folder / name).read_text() == text.replace("price_of", "cost_of")
+
+
+@pytest.mark.parametrize("server", ["pyright", "ty"])
+def test_another_root_is_searched_renamed_and_asked_for_callers(
+    server: str, tmp_path: Path
+) -> None:
+    folder = planted(tmp_path / "project", ROOTS)
+    with opened(server, folder) as ws:
+        found = ws.references("a/prices.py", symbol="price_of", timeout=TIMEOUT)
+        assert lines(ws, found) == {"a/prices.py:1", "b/main.py:1", "b/main.py:5", "b/main.py:8"}
+        calls = ws.incoming_calls("a/prices.py", symbol="price_of", timeout=TIMEOUT)
+        assert [(one.item.name, len(one.ranges)) for one in calls] == [("total", 1)]
+        assert not calls.complete  # no function is around the other call
+        assert [(one.kind, [at.line for at in one.places]) for one in calls.caveats] == [
+            (UNEXPLAINED, [8])
+        ]
+        edit = ws.rename("a/prices.py", symbol="price_of", new_name="cost_of", timeout=TIMEOUT)
+        assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
+    for name in ("a/prices.py", "b/main.py"):
+        assert (folder / name).read_text() == ROOTS[name].replace("price_of", "cost_of")
+
+
+@pytest.mark.parametrize("server", SCRIPTS)
+def test_a_linked_package_of_the_same_repository_is_renamed(server: str, tmp_path: Path) -> None:
+    folder = planted(tmp_path / "project", PACKAGES)
+    (folder / "node_modules" / "@shop").mkdir(parents=True)
+    (folder / "node_modules" / "@shop" / "a").symlink_to("../../packages/a")
+    with opened(server, folder) as ws:
+        source, target = "packages/a/src/a.ts", "packages/b/src/b.ts"
+        found = ws.references(source, symbol="priceOf", timeout=TIMEOUT)
+        assert lines(ws, found) == {f"{source}:1", f"{target}:1", f"{target}:3"}
+        edit = ws.rename(source, symbol="priceOf", new_name="costOf", timeout=TIMEOUT)
+        assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
+    for name in (source, target):
+        assert (folder / name).read_text() == PACKAGES[name].replace("priceOf", "costOf")
+
+
+def test_a_word_that_leads_to_no_module_is_named(tmp_path: Path) -> None:
+    files = {**ROOTS, "b/pyproject.toml": _PROJECT}  # nothing leads from `b` to `a`
+    folder = planted(tmp_path / "project", files)
+    with opened("ty", folder) as ws:
+        found = ws.references("a/prices.py", symbol="price_of", timeout=TIMEOUT)
+        assert lines(ws, found) == {"a/prices.py:1"}
+        (caveat,) = found.caveats
+        assert caveat.kind == UNEXPLAINED
+        assert lines(ws, list(caveat.places)) == {"b/main.py:1", "b/main.py:5", "b/main.py:8"}
+        edit = ws.rename("a/prices.py", symbol="price_of", new_name="cost_of", timeout=TIMEOUT)
+        assert not edit.complete
+        applied = ws.apply(edit, verify=True, timeout=TIMEOUT)
+        assert any("b/main.py:5:12" in line for line in applied.unverified)
+
+
+@pytest.mark.parametrize("server", ["pyright", "ty"])
+def test_an_untyped_receiver_is_named_and_other_meanings_are_not(
+    server: str, tmp_path: Path
+) -> None:
+    files = {
+        "pyproject.toml": _PROJECT,
+        "m.py": "class Basket:\n    def total(self) -> int:\n        return 1\n",
+        "user.py": (
+            "from m import Basket\n\n\ndef use(basket, data: dict[str, int]):\n"
+            "    print(Basket().total(), basket.total(), data['total'])  # total\n"
+        ),
+        "other.py": "total = 3\n\n\nclass Sum:\n    total = 4\n\n\nprint(total, Sum.total)\n",
+    }
+    with opened(server, planted(tmp_path / "project", files)) as ws:
+        found = ws.references("m.py", symbol="Basket.total", timeout=TIMEOUT)
+        assert lines(ws, found) == {"m.py:2", "user.py:5"}
+        assert [[str(at.range.start) for at in one.places] for one in found.caveats] == [["5:36"]]
+
+
+@pytest.mark.parametrize("server", ["pyright", "ty"])
+def test_the_users_of_a_fixture_are_renamed_or_named(server: str, tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": _PROJECT,
+        "conftest.py": "import pytest\n\n\n@pytest.fixture\ndef basket():\n    return [1]\n",
+        "test_a.py": "def test_a(basket):\n    assert basket == [1]\n",
+    }
+    folder = planted(tmp_path / "project", files)
+    with opened(server, folder) as ws:
+        edit = ws.rename("conftest.py", symbol="basket", new_name="cart", timeout=TIMEOUT)
+    # ty knows fixtures, if it finds pytest.
+    changed = {
+        str(one.range.start)
+        for change in edit.changes
+        if isinstance(change, FileEdit) and change.path == folder / "test_a.py"
+        for one in change.edits
+    }
+    named = {str(at.range.start) for one in edit.caveats for at in one.places}
+    assert changed | named == {"1:12", "2:12"}
+
+
+@pytest.mark.parametrize("server", ["pyright", "ty"])
+def test_a_finding_that_only_names_the_new_name_undoes_nothing(server: str, tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": _PROJECT,
+        "lookup.py": "class LookupDict:\n    pass\n",
+        "codes.py": "from lookup import LookupDict\n\ncodes = LookupDict()\n",
+        "models.py": "from codes import codes\n\nprint(codes.moved)\n",
+    }
+    folder = planted(tmp_path / "project", files)
+    with opened(server, folder) as ws:
+        assert ws.check("models.py", timeout=TIMEOUT).verdict.dirty
+        edit = ws.rename("lookup.py", symbol="LookupDict", new_name="DictLookup", timeout=TIMEOUT)
+        ws.apply(edit, verify=True, timeout=TIMEOUT)
+    assert "DictLookup()" in (folder / "codes.py").read_text()
+
+
+@pytest.mark.parametrize("server", ["pyright", "ty"])
+def test_a_keyword_in_another_file_follows_its_parameter(server: str, tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": _PROJECT,
+        "m.py": "def cut(text: str, most: int) -> str:\n    return text[:most]\n",
+        "user.py": "from m import cut\n\nmost = 3\nprint(cut('a', most=most))\n",
+    }
+    folder = planted(tmp_path / "project", files)
+    with opened(server, folder) as ws:
+        edit = ws.rename("m.py", 1, 20, new_name="limit", timeout=TIMEOUT)
+        ws.apply(edit, verify=True, timeout=TIMEOUT)
+    assert (folder / "user.py").read_text().endswith("most = 3\nprint(cut('a', limit=most))\n")
+
+
+def test_an_installed_copy_of_the_package_is_never_written(tmp_path: Path) -> None:
+    copied = "env/lib/python3.11/site-packages/shop"
+    files = {
+        **PACKAGE,
+        f"{copied}/__init__.py": PACKAGE["src/shop/__init__.py"],
+        f"{copied}/prices.py": PACKAGE["src/shop/prices.py"],
+        "env/pyvenv.cfg": "home = /usr/bin\nversion = 3.11.0\n",
+    }
+    folder = planted(tmp_path / "project", files)
+    (folder / ".venv").symlink_to("env")
+    before = (folder / copied / "prices.py").stat().st_mtime_ns
+    with opened("ty", folder) as ws:
+        edit = ws.rename(
+            "src/shop/prices.py", symbol="price_of", new_name="cost_of", timeout=TIMEOUT
+        )
+        assert all("site-packages" not in os.fspath(path) for path in edit.files)
+        ws.apply(edit, verify=True, timeout=TIMEOUT)
+    assert "cost_of" in (folder / "scripts/run.py").read_text()
+    assert (folder / copied / "prices.py").stat().st_mtime_ns == before
