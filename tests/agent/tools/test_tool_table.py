@@ -79,7 +79,7 @@ def test_a_row_names_the_request_of_the_protocol_that_its_operation_makes(row):
     engine = Engine([Canned(answers=answers)])
     values: dict[str, Any] = {"path": "/code/a.py", "line": 2, "column": 1, "new_name": "x"}
     engine.run(row.request(**{name: values[name] for name in row.fields if name in values}))
-    assert engine.asked[-1][1] == row.method
+    assert row.method in {method for _, method, _ in engine.asked}
 
 
 def test_the_tools_that_every_agent_needs_are_tools():
