@@ -139,8 +139,8 @@ def test_a_restricted_server_answers_and_runs_nothing_of_the_project(
     assert not row.command[0].startswith(str(careless.project))
 
 
-#: How pyright from pip starts, where there is no Node: it installs one. The second line is that of a
-#: Python older than 3.11, which knows no `PYTHONSAFEPATH`.
+#: How pyright from pip starts, where there is no Node: it installs one. The second time it does so
+#: like a Python older than 3.11, which knows no `PYTHONSAFEPATH`.
 FROM_PIP = """\
 #!{python}
 import os, subprocess, sys

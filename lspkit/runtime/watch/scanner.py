@@ -27,8 +27,8 @@ log = logging.getLogger("lspkit.runtime")
 POLL = 2.0
 #: Polling takes at most this share of the time.
 SHARE = 0.1
-#: Where hints come late, comparing everything before a request takes at most this share of the time,
-#: unless it took fewer processor seconds than `CHEAP`.
+#: Where hints come late, comparing everything before a request takes at most this share of the
+#: time, unless it took fewer processor seconds than `CHEAP`.
 SHARE_OF_CALLERS, CHEAP = 0.25, 0.02
 
 _LIMITS = {errno.ENOSPC: "the limit for watches is reached", errno.ENOMEM: "no memory is left"}
