@@ -56,8 +56,7 @@ JVM: tuple[Definition, ...] = (
             "Answers `shutdown` with something other than null.",
             "Its launcher names the folder for its data after the last part of the root only.",
             "Compiles a Maven project into its `target`, and a Gradle project into its `bin`.",
-            "Started without the option above, it writes `.project`, `.classpath` and `.settings` "
-            "into the project: keep the option in a `command` of your own.",
+            "Without the option above it writes `.project` and `.classpath` into the project.",
         ),
         verified="1.60.0",
     ),
