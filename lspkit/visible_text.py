@@ -15,13 +15,19 @@ import re
 UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 
+#: Spaces other than the usual one, such as the no-break space. Python regards them as not
+#: printable, but they look like what they are.
+_SPACES = dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000))
+
 #: The first of the lines that explain a finding, as ty writes them.
 _EXPLANATION = re.compile(r"^[ \t]*info: ", re.MULTILINE)
 
 
 def is_visible(text: str) -> bool:
     """Whether all characters are visible and none breaks the line."""
-    return text.isprintable() and (text.isascii() or not _UNSEEN.search(text))
+    if not text.isprintable() and not text.translate(_SPACES).isprintable():
+        return False
+    return text.isascii() or not _UNSEEN.search(text)
 
 
 def one_line(text: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lspkit.testing import plugin
 from tests.server_summary import pytest_terminal_summary as pytest_terminal_summary
 from tests.unread_modules import SLOW_FIXTURES, SLOW_PLACES, is_unread
 from tests.usual_run import THOROUGH, leave_out_of_a_usual_run
@@ -19,15 +20,12 @@ os.environ.setdefault("LSPKIT_TRUST", "always")
 #: A command must not leave a service behind. Tests of the service say otherwise.
 os.environ.setdefault("LSPKIT_NO_SERVICE", "1")
 
-#: Registered by the entry point under the name `lspkit` where lspkit is installed.
-PLUGIN = "lspkit.testing.plugin"
-
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Registering the same module twice is an error, so look whether the entry point did it.
-    plugins = config.pluginmanager.get_plugins()
-    if not any(getattr(plugin, "__name__", None) == PLUGIN for plugin in plugins):
-        config.pluginmanager.import_plugin(PLUGIN)
+    # Not by `pytest_plugins`, which pytest takes from the outermost folder only. Once: the property
+    # tests call this, too.
+    if not config.pluginmanager.is_registered(plugin):
+        config.pluginmanager.register(plugin)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # As in the background of a script. Tests interrupt themselves and what they start.
         signal.signal(signal.SIGINT, signal.default_int_handler)

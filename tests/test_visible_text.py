@@ -54,7 +54,7 @@ def test_what_cannot_be_seen_becomes_an_escape(kind):
 
 
 def test_what_people_write_stays_as_it_is():
-    for text in ("plain", "naïve Ωμέγα", "日本語", "한국어", "שלום", "😀 <b>&", ""):
+    for text in ("plain", "naïve Ωμέγα", "日本語", "한국어", "שלום", "😀 <b>&", "1\xa0000", ""):
         assert one_line(text) == text
     assert several_lines("a\tb\nc\x1b") == "a\tb\nc\\x1b"
     assert fold_lines("a\n  b\x07") == "a b\\x07"

@@ -128,8 +128,9 @@ and `.pth` files, `ty` for `src` and `python`. The others look for all modules a
 started anew for a file with another content that has the time and size of the one before it, as one
 from an archive may: it would not read it. A plain edit never calls for a new process.
 
-Not known are files above the workspace, the user's own configuration, and what a configuration
-reads in ways that its text does not show.
+Not known are files above the workspace, the user's own configuration, what a configuration reads in
+ways that its text does not show, and sources in a folder of the project that has the name of a
+tool's, such as `venv` or `node_modules`: a change there by another program goes unseen.
 
 ## Files outside of the workspace
 

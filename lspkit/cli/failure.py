@@ -46,7 +46,10 @@ def report_failure(problem: Exception, words: Sequence[str], arguments: argparse
             status = FAILED
     if isinstance(problem, UsageError) and problem.usage:
         print_error(problem.usage.rstrip("\n"))
-    print_message(line)
+    first, *faults = line.split("\n")  # of a configuration; everything else is one line
+    print_message(first)
+    if faults:
+        print_error("\n".join(faults))
     return status
 
 

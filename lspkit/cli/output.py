@@ -125,8 +125,8 @@ def _redirect_to_null(stream: TextIO) -> None:
 
 
 def print_message(text: str) -> None:
-    """Print a message on standard error, if there is one."""
-    print_error(f"lspkit: {text}")
+    """Print a message on one line of standard error, if there is one."""
+    print_error(f"lspkit: {one_line(text)}")
 
 
 def print_warnings(warnings: Sequence[str]) -> None:

@@ -1,7 +1,11 @@
 """A pytest plugin: the fixtures `scripted` and `leak_check`.
 
+A conftest.py asks for it by `pytest_plugins = ["lspkit.testing.plugin"]`. As an entry point it
+would slow down every run of pytest in an environment that has lspkit: pytest then rewrites the
+asserts in all modules of the package.
+
 `scripted` turns a Script into an argv. `leak_check` fails the test that leaves a process, a
-thread, a descriptor or a temporary file behind; to have it everywhere, put in a conftest.py
+thread, a descriptor or a temporary file behind; to have it everywhere, put in the conftest.py
 
     @pytest.fixture(autouse=True)
     def no_leaks(leak_check):

@@ -144,6 +144,14 @@ def test_a_current_folder_that_is_gone_is_one_line(bare, project):
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
 
 
+def test_a_folder_with_a_line_break_in_its_name_writes_no_line_of_its_own(bare, project):
+    folder = project / "a\nlspkit: all is well"
+    folder.mkdir()
+    done = bare("check", "none.py", cwd=folder)
+    [line] = done.stderr.splitlines()
+    assert line == f"lspkit: none.py does not exist in {project}/a\\nlspkit: all is well"
+
+
 @pytest.fixture
 def damaged(bare: CommandLine, tmp_path: Path) -> dict[str, str]:
     """The variables of an installation in which a module that is needed late is broken."""

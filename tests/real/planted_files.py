@@ -5,7 +5,7 @@ from __future__ import annotations
 #: Modules of Python that are imported by themselves, or by what servers ask an interpreter.
 MODULES = (
     *("sitecustomize.py", "usercustomize.py", "site.py", "os.py", "json.py", "re.py"),
-    *("encodings/__init__.py", "typing.py", "setup.py", "conftest.py"),
+    *("encodings/__init__.py", "typing.py", "setup.py", "conftest.py", "nodeenv.py"),
 )
 
 #: Files of packages in `node_modules` that are libraries or plugins of tools.

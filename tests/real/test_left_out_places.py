@@ -242,3 +242,18 @@ def test_an_installed_copy_of_the_package_is_never_written(tmp_path: Path) -> No
         ws.apply(edit, verify=True, timeout=TIMEOUT)
     assert "cost_of" in (folder / "scripts/run.py").read_text()
     assert (folder / copied / "prices.py").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(("line", "column"), [(1, 8), (2, 2), (3, 11)])
+def test_what_a_style_sheet_takes_from_another_one_is_named(
+    tmp_path: Path, line: int, column: int
+) -> None:
+    mixins = "@mixin box($w) { width: $w; }\n$gap: 3px;\n@function twice($n) { @return $n * 2; }\n"
+    use = "@use 'mixins';\n.a { @include mixins.box(1px); margin: mixins.$gap mixins.twice(2); }\n"
+    planted(tmp_path, {"package.json": "{}", "_mixins.scss": mixins, "a.scss": use})
+    with opened("css", tmp_path) as ws:
+        places = ws.references("_mixins.scss", line, column, timeout=TIMEOUT)
+    assert not places.complete
+    [caveat] = places.caveats
+    assert caveat.kind == UNEXPLAINED
+    assert lines(ws, list(caveat.places)) == {"a.scss:2"}

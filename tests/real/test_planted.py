@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import venv
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -136,6 +137,36 @@ def test_a_restricted_server_answers_and_runs_nothing_of_the_project(
     assert asked.finding in findings
     assert row.trust == "restricted"
     assert not row.command[0].startswith(str(careless.project))
+
+
+#: How pyright from pip starts, where there is no Node: it installs one. The second time it does so
+#: like a Python older than 3.11, which knows no `PYTHONSAFEPATH`.
+FROM_PIP = """\
+#!{python}
+import os, subprocess, sys
+subprocess.run([sys.executable, "-m", "nodeenv", "--version"], capture_output=True)
+subprocess.run([sys.executable, "-E", "-m", "nodeenv", "--version"], capture_output=True)
+os.execv("{real}", ["{real}", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_what_a_launcher_imports_comes_from_the_project_only_if_it_is_trusted(
+    planted: Planted, trusted: bool
+) -> None:
+    real_servers.require("pyright")
+    planted.install("pyright")
+    planted.only("pyright")
+    launcher = planted.tools / "pyright-langserver"
+    text = FROM_PIP.format(python=sys.executable, real=launcher.readlink())
+    launcher.unlink()
+    launcher.write_text(text, encoding="utf-8")
+    launcher.chmod(0o755)
+    planted.write("main.py", 'number: int = "x"\n')
+    planted.write("nodeenv.py", planted.python("nodeenv.py"))
+    with lspkit.Workspace(planted.project, trusted=trusted) as ws:
+        assert "not assignable" in found(ws, "main.py")
+    assert planted.ran == (["module nodeenv.py"] if trusted else [])
 
 
 @pytest.mark.parametrize(

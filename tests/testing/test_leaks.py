@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import psutil
@@ -59,6 +58,7 @@ LEAKING_TESTS = """
 
 CONFTEST = """
     import pytest
+    pytest_plugins = ["lspkit.testing.plugin"]
     @pytest.fixture(autouse=True)
     def no_leaks(leak_check):
         pass
@@ -76,13 +76,23 @@ def run_tests(pytester, monkeypatch):
     def run(source: str, *arguments: str) -> pytest.RunResult:
         pytester.makeconftest(CONFTEST)
         pytester.makepyfile(source)
-        installed = {point.name for point in entry_points(group="pytest11")}
-        plugin = [] if "lspkit" in installed else ["-p", "lspkit.testing.plugin"]
         # As in pyproject.toml: importing it takes 0.8 s of CPU, also in each worker.
         quick = ["-p", "no:langsmith_plugin"]
-        return pytester.runpytest_subprocess(*quick, *plugin, *arguments, timeout=60)
+        return pytester.runpytest_subprocess(*quick, *arguments, timeout=60)
 
     return run
+
+
+def test_pytest_imports_nothing_of_lspkit_that_was_not_asked_for(pytester):
+    pytester.makepyfile(
+        """
+        import sys
+        def test_it():
+            assert "lspkit" not in sys.modules
+        """
+    )
+    quick = ["-p", "no:langsmith_plugin"]
+    pytester.runpytest_subprocess(*quick, timeout=60).assert_outcomes(passed=1)
 
 
 def test_nothing_is_found_where_nothing_happened(tmp_path):

@@ -22,6 +22,9 @@ from lspkit.visible_text import fold_lines
 
 #: Bytes that are read at once.
 READ_SIZE = 1 << 20
+#: Seconds for the first command, which only reads the configuration. That may include a FIFO, and
+#: git would wait for ever.
+FIRST_SECONDS = 10.0
 #: Settings that override those of the repository.
 SETTINGS = (
     *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat"),
@@ -69,7 +72,7 @@ class Git(msgspec.Struct, frozen=True):
             *words,
         ]
 
-    def run(self, *words: str) -> bytes:
+    def run(self, *words: str, timeout: float | None = None) -> bytes:
         """The output of a command."""
         try:
             done = subprocess.run(
@@ -77,8 +80,14 @@ class Git(msgspec.Struct, frozen=True):
                 stdin=subprocess.DEVNULL,
                 env=environment(os.environ),
                 capture_output=True,
+                timeout=timeout,
                 check=False,
             )
+        except subprocess.TimeoutExpired:
+            raise UsageError(
+                f"git {words[0]} has not ended within {timeout:g} s in {self.tree}: see whether "
+                ".git/config includes a file that cannot be read"
+            ) from None
         except OSError as problem:
             raise UsageError(f"git cannot be run: {problem.strerror}") from None
         if done.returncode:

@@ -26,7 +26,7 @@ from typing import IO
 import msgspec
 
 from lspkit.cli.argument_types import UsageError
-from lspkit.cli.check.git_program import Git, environment
+from lspkit.cli.check.git_program import FIRST_SECONDS, Git, environment
 from lspkit.servers.project.project_files import ENVIRONMENT, PASSED_OVER
 from lspkit.workspace_boundary import work_tree
 
@@ -121,7 +121,8 @@ def _remove(folder: str) -> None:
 
 
 def _commit(git: Git, name: str) -> str:
-    git.run("rev-parse", "--git-dir")  # first: another fault than an unknown revision
+    # First: another fault than an unknown revision.
+    git.run("rev-parse", "--git-dir", timeout=FIRST_SECONDS)
     try:
         found = git.run(
             "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"

@@ -216,6 +216,8 @@ def _meaning(
     except LspkitError:
         return Meaning(name, path, tuple(places))
     around = symbols_around(symbols, first.range.start)
+    if around and around[-1].name == name and around[-1].range.start == first.range.start:
+        around.pop()  # the place is not that of the name but the whole declaration
     is_attribute = source.line(first.line - 1)[: first.column - 1].rstrip().endswith(".")
     function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
     if function is not None and not is_attribute:

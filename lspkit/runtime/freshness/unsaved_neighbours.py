@@ -1,5 +1,7 @@
 """Texts that are not on disk, and whether a server sees them when it checks another file.
 
+Likewise files whose changes on disk are not known.
+
 Such a text is an overlay or comes from `sync`. The text of a single call belongs to that call, and
 counts for other files only if that call checks them, too.
 """
@@ -29,12 +31,10 @@ class UnsavedNeighbours(msgspec.Struct, frozen=True):
     unseen: str = ""
 
 
-NONE = UnsavedNeighbours()
-
-
 def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") -> UnsavedNeighbours:
     """The unsaved texts around a document or in a project; `own` may have a text of this call."""
-    definition, found = server.choice.definition, NONE
+    definition = server.choice.definition
+    found = UnsavedNeighbours(unseen=pool.disk_events.unseen)
     synced = {path for one in pool.servers() for path in _synced(one)}
     if not (synced or own or files.overlays.shown):
         return found  # as nearly always
@@ -86,7 +86,7 @@ def _synced(server: Server) -> list[str]:
 
 
 def judged(found: Examined, server: Server, beside: UnsavedNeighbours) -> Examined:
-    """Whether findings count if the server did not see a text that they may depend on.
+    """Whether findings count if the server may not have seen a text that they depend on.
 
     Findings of a type checker would be about a different project. A linter reads few other files:
     its findings count, but an empty list proves nothing.

@@ -385,6 +385,11 @@ class DiskEvents:
         except LspkitError:
             return  # no text any more; a request about it raises that
 
+    @property
+    def unseen(self) -> str:
+        """Why some changes on disk are not known, after `catch_up`; empty if all are."""
+        return self._watchers.unseen
+
     def warnings(self) -> list[str]:
         """The warnings about watching."""
         return [*self._watchers.warnings(), *self._outer.warnings()]

@@ -51,7 +51,10 @@ class ProcessSetup:
         folders = dict.fromkeys(private, self._scratch)
         self._environment = environment_of(choice, folders, self._workspace, self._environ)
         self.interpreter = interpreter_of(choice, self._environment)
-        return launch(choice.argv, cwd=choice.root, env=self._environment, scratch=self._scratch)
+        # Some interpreters import from the folder that they start in, and some launchers read
+        # there which program they run. A restricted server is told its root by `initialize`.
+        folder = self._scratch if choice.trust == "restricted" else choice.root
+        return launch(choice.argv, cwd=folder, env=self._environment, scratch=self._scratch)
 
     def start_sidecars(self, beside: Commands, restart: Restart) -> None:
         """Start the programs that run beside the server."""
@@ -85,15 +88,22 @@ def environment_of(
     choice: Choice, scratch: dict[str, str], workspace: str, environ: Mapping[str, str]
 ) -> dict[str, str]:
     """The user's variables, those of the configuration, and those for an untrusted project."""
-    made = {**environ, **scratch, **choice.config.env}
     if choice.permit.trusted:
-        return made
+        return {**environ, **scratch, **choice.config.env}
+    # `python -m` and its kind do not import from the current folder (Python 3.11 and newer).
+    made = {**environ, "PYTHONSAFEPATH": "1", **scratch, **choice.config.env}
     restricted = choice.definition.trust.untrusted
     made |= restricted.environment if restricted is not None else {}
     # No program of the project, nor one that happens to be in the current folder.
-    # The server's own temporary folder is kept, wherever it lies.
-    own = {name: value for name, value in scratch.items() if made[name] == value}
-    return made | clean_environment(made, project_tree(workspace)) | own
+    cleaned = made | clean_environment(made, project_tree(workspace))
+    # The server's own temporary folder is kept, wherever it lies, and takes the place of one in the
+    # project: for some servers an empty variable means the current folder.
+    own = {
+        name: folder
+        for name, folder in scratch.items()
+        if made[name] == folder or not cleaned[name]
+    }
+    return cleaned | own
 
 
 def initialize_options(choice: Choice, version: str) -> InitializeOptions:

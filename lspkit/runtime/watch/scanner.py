@@ -27,8 +27,8 @@ log = logging.getLogger("lspkit.runtime")
 POLL = 2.0
 #: Polling takes at most this share of the time.
 SHARE = 0.1
-#: Comparing everything before a request takes at most this share of the time, unless it took fewer
-#: processor seconds than `CHEAP`.
+#: Where hints come late, comparing everything before a request takes at most this share of the
+#: time, unless it took fewer processor seconds than `CHEAP`.
 SHARE_OF_CALLERS, CHEAP = 0.25, 0.02
 
 _LIMITS = {errno.ENOSPC: "the limit for watches is reached", errno.ENOMEM: "no memory is left"}
@@ -52,8 +52,8 @@ class Scanner:
         #: Whether nothing has to be compared unless the notifier has news. Cleared by everything
         #: that reads hints or compares; set by `is_quiet`.
         self.settled = False
-        # Processor seconds of the last comparison of everything, and when it ended.
-        self._cost, self._looked = 0.0, 0.0
+        # Processor seconds of the last comparison of everything, when it began, and when it ended.
+        self._cost, self._began, self._looked = 0.0, 0.0, 0.0
         self.notifier: Notifier
         try:
             self.notifier = make()
@@ -95,6 +95,12 @@ class Scanner:
         number, unsettled = notifier.layout, self.limit or notifier.lost or self.is_behind
         return 0 if unsettled or self.snapshot.unsure else number
 
+    @property
+    def unseen(self) -> str:
+        """Why some changes are not known; empty if all are."""
+        folder = next(iter(self.snapshot.unsure), "")
+        return folder and f"{folder} cannot be read now, so changes in it are not known"
+
     def is_quiet(self) -> bool:
         """Read the present hints; whether it is certain that nothing has to be compared.
 
@@ -104,6 +110,7 @@ class Scanner:
         self.settled = False
         self.settled = (
             notifier.exact
+            and not self.limit
             and not (notifier.drain(self._hints) or notifier.lost or notifier.writing)
             and not (self._hints or snapshot.behind or snapshot.due or snapshot.unsure)
             and not (snapshot.report.events or snapshot.report.brief)
@@ -146,15 +153,25 @@ class Scanner:
         if self.snapshot.unsure or self.snapshot.missing():
             self.snapshot.try_again(until)
 
-    def look_now(self, until: float = math.inf) -> bool:
-        """Compare all that may have changed up to now, without waiting; see `look`."""
+    def look_now(self, until: float = math.inf, since: float = 0.0) -> bool:
+        """Compare all that may have changed up to now, without waiting; see `look`.
+
+        Where there are no hints, everything is compared, unless that has begun `since` then.
+        """
         snapshot, hinted = self.snapshot, self.collect()
-        is_new = not snapshot.due and not snapshot.behind
-        if not self.notifier.exact and is_new and self._is_cheap():
+        if not snapshot.behind and (
+            self._is_needed(since)
+            or (not self.notifier.exact and not snapshot.due and self._is_cheap())
+        ):
             self.look_everywhere(until)
         if snapshot.unsure or snapshot.missing():
             snapshot.try_again(until)
-        return (not hinted and not self.is_behind) or self.look(until)
+        over = (not hinted and not self.is_behind) or self.look(until)
+        return over and not self._is_needed(since)  # an earlier comparison may have been continued
+
+    def _is_needed(self, since: float) -> bool:
+        """Whether everything has to be compared to know the changes up to this time."""
+        return self.notifier.blind and self._began < since
 
     def _is_cheap(self) -> bool:
         """Whether a caller may be delayed by a comparison of everything."""
@@ -164,7 +181,7 @@ class Scanner:
     def look_everywhere(self, until: float = math.inf) -> None:
         """Compare everything, and record the processor time."""
         self.settled = False
-        started = time.thread_time()
+        started, self._began = time.thread_time(), time.monotonic()
         self.snapshot.look_everywhere(until)
         self._cost, self._looked = time.thread_time() - started, time.monotonic()
 
@@ -206,8 +223,8 @@ class Scanner:
         self.settled = False
         log.debug("files are polled: %s", self.limit)
         warning = (
-            f"files are looked at every {POLL:g} s or less often, because the system cannot watch "
-            f"them: {self.limit}. Exclude folders, or raise the limit "
+            "all files are looked at before each call, which takes time, because the system cannot "
+            f"watch them: {self.limit}. Exclude folders, or raise the limit "
             "(on Linux fs.inotify.max_user_watches and max_user_instances)."
         )
         old, self.notifier, self.limit = self.notifier, PollingNotifier(), ""
@@ -232,8 +249,9 @@ class Scanner:
             return
         try:
             self.notifier.watch_file(path)
-        except OSError:
+        except OSError as problem:
             log.debug("%s cannot be watched by itself", path, exc_info=True)
+            self.limit = _LIMITS.get(problem.errno or 0, "")
 
     def _unwatch(self, folder: str) -> None:
         self.notifier.unwatch(folder)

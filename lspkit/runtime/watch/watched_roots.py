@@ -150,10 +150,17 @@ class WatchedRoots:
         watcher = self._watcher
         return [] if watcher is None else watcher.note(paths)
 
+    @property
+    def unseen(self) -> str:
+        """Why some changes are not known; empty if all are."""
+        watcher = self._watcher
+        return "" if watcher is None else watcher.unseen
+
     def warnings(self) -> list[str]:
         """The warnings for the user."""
         watcher = self._watcher
-        return [] if watcher is None or not watcher.warning else [watcher.warning]
+        warnings = [] if watcher is None else [watcher.warning, watcher.unseen]
+        return [warning for warning in dict.fromkeys(warnings) if warning]
 
     def close(self) -> None:
         """End the watcher for good."""

@@ -113,6 +113,12 @@ class Watcher:
         return scanner is not None and not self._orders and not scanner.snapshot.due
 
     @property
+    def unseen(self) -> str:
+        """Why some changes are not known; empty if all are."""
+        scanner = self._scanner
+        return self.warning if scanner is None else scanner.unseen
+
+    @property
     def watches(self) -> int:
         """How many folders the system watches."""
         scanner = self._scanner
@@ -186,12 +192,14 @@ class Watcher:
     def catch_up(self, until: float = math.inf) -> bool:
         """Announce all changes up to now before this returns.
 
-        With inotify that is exact. Otherwise everything is compared, if that is cheap or was not
-        done lately. False if it was not over at that time of the monotonic clock: there may be
-        more changes. If `on_events` calls this, its events are announced afterwards.
+        With inotify that is exact, and where the system gives no hints at all, everything is
+        compared. Otherwise that is done if it is cheap or was not done lately. False if it was not
+        over at that time of the monotonic clock: there may be more changes. If `on_events` calls
+        this, its events are announced afterwards.
         """
+        since = time.monotonic()
         while not self._stopped:
-            over = self._look_for_caller(until)
+            over = self._look_for_caller(until, since)
             if self._unserved:
                 self._complete_unserved()
             if over:
@@ -201,11 +209,11 @@ class Watcher:
             time.sleep(PAUSE)
         return True
 
-    def _look_for_caller(self, until: float) -> bool:
+    def _look_for_caller(self, until: float, since: float) -> bool:
         """Take `_turn`, if possible in time, and compare for a while; whether that is all."""
         if until == math.inf:
             with self._caller_lock, self._turn:
-                return self._look_in_turn(until)
+                return self._look_in_turn(until, since)
         # Acquire and append happen within one call of C code: no interrupt comes between them.
         first: list[bool] = []
         turn: list[bool] = []
@@ -215,7 +223,7 @@ class Watcher:
                 return False
             try:
                 turn.extend(map(self._turn.acquire, (True,), (time_left(until),)))
-                return turn[0] and self._look_in_turn(until)
+                return turn[0] and self._look_in_turn(until, since)
             finally:
                 if turn and turn[0]:
                     self._turn.release()
@@ -223,13 +231,16 @@ class Watcher:
             if first and first[0]:
                 self._caller_lock.release()
 
-    def _look_in_turn(self, until: float) -> bool:
+    def _look_in_turn(self, until: float, since: float) -> bool:
         if self._thread is None:
             self._start()
         scanner = self._scanner
         if scanner is None or scanner.is_quiet():
             return True
-        over = scanner.look_now(min(until, time.monotonic() + LONG_SLICE))
+        if scanner.limit:
+            scanner.notifier.wake()  # the thread gives up the watches first
+            return False
+        over = scanner.look_now(min(until, time.monotonic() + LONG_SLICE), since)
         self._take_up(scanner)
         if scanner.snapshot.due or not over:
             scanner.notifier.wake()

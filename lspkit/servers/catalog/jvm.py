@@ -13,6 +13,9 @@ _BUILD = ("build.gradle", "build.gradle.kts", "pom.xml", "build.xml", *_GRADLE)
 #: the top has settings and the scripts that fetch the build tool; the outermost of Maven's files is
 #: the parent.
 _TOP = (*_GRADLE, "gradlew", "mvnw", "pom.xml")
+#: It writes the description of the project (`.project`, `.classpath`, `.settings`) into the folder
+#: for its data, not into the project. There is no setting for that.
+_OWN_FOLDER = "--jvm-arg=-Djava.import.generatesMetadataFilesAtProjectRoot=false"
 
 JVM: tuple[Definition, ...] = (
     Definition(
@@ -20,7 +23,7 @@ JVM: tuple[Definition, ...] = (
         family="java",
         languages={".java": "java"},
         roots=parts.Roots(markers=(*_BUILD, ".project", ".classpath"), outermost=_TOP),
-        launch=parts.Launch(commands=(("jdtls",),), initialize_timeout_ms=60_000),
+        launch=parts.Launch(commands=(("jdtls", _OWN_FOLDER),), initialize_timeout_ms=60_000),
         readiness=parts.Readiness(
             load_begins_within=3.0, ready_by=Signal("language/status", {"type": "ServiceReady"})
         ),
@@ -52,6 +55,8 @@ JVM: tuple[Definition, ...] = (
             "Does not end when its input does.",
             "Answers `shutdown` with something other than null.",
             "Its launcher names the folder for its data after the last part of the root only.",
+            "Compiles a Maven project into its `target`, and a Gradle project into its `bin`.",
+            "Without the option above it writes `.project` and `.classpath` into the project.",
         ),
         verified="1.60.0",
     ),

@@ -96,7 +96,10 @@ PAGES: tuple[Definition, ...] = (
         trust=parts.HARMLESS,
         proofs=(ProofRule(alone=True),),
         install=_EXTRACTED,
-        quirks=("Publishes without a version.",),
+        quirks=(
+            "Publishes without a version.",
+            "Knows the mixins, functions and variables of one file only.",
+        ),
         verified="4.10.0",
     ),
 )

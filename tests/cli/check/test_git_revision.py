@@ -32,6 +32,14 @@ def test_a_git_of_the_project_is_not_run(tree, monkeypatch):
         Git.at(str(tree))
 
 
+def test_a_configuration_that_includes_a_fifo_is_not_waited_for(tree, monkeypatch):
+    monkeypatch.setattr(git_revision, "FIRST_SECONDS", 0.5)
+    os.mkfifo(tree / "fifo")
+    git(tree, "config", "include.path", str(tree / "fifo"))
+    with pytest.raises(UsageError, match=r"not ended within 0\.5 s in .*includes a file"):
+        find_revision("HEAD", str(tree))
+
+
 TRAP = "touch {mark}; cat"
 
 

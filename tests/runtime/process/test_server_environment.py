@@ -74,7 +74,32 @@ def test_a_restricted_server_gets_harmless_variables() -> None:
     said = read_config({"lsp": {"x": {"command": ["x"], "env": {"B": "1"}}}}).server("x")
     choice = permitted(row, said, "/code", "/code", [], Permit(False, "untrusted"))
     variables = {"PATH": "/bin", "PYTHONPATH": "", "LANG": "C", "TMP": "/own", "A": "2", "B": "2"}
+    variables["PYTHONSAFEPATH"] = "1"
     assert environment_of(choice, {"TMP": "/own"}, "/code", own) == variables
+
+
+def test_a_restricted_server_keeps_its_temporary_folder_instead_of_one_in_the_project() -> None:
+    row = Definition(id="x", family="x", languages={}, trust=HARMLESS)
+    said = read_config({"lsp": {"x": {"command": ["x"], "env": {"TMP": "/code/t"}}}}).server("x")
+    choice = permitted(row, said, "/code", "/code", [], Permit(False, "untrusted"))
+    assert environment_of(choice, {"TMP": "/own"}, "/code", {})["TMP"] == "/own"
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_restricted_server_does_not_start_in_the_project(
+    tmp_path: Path, scripted, monkeypatch, trusted
+):
+    define(monkeypatch, trust=HARMLESS)
+    (tmp_path / "a.scr").write_text("fine\n")
+    argv = scripted(Script())
+    with lspkit.Workspace(tmp_path, config=config_for(argv), trusted=trusted) as ws:
+        ws.check("a.scr")
+        [pid] = Log.of(argv).pids()
+        server = psutil.Process(pid)
+        folder, variables = Path(server.cwd()), server.environ()
+    assert (folder == tmp_path) == trusted
+    assert trusted or not folder.is_relative_to(tmp_path)
+    assert ("PYTHONSAFEPATH" in variables) == (not trusted)
 
 
 def test_without_a_place_for_temporary_files_a_server_is_unavailable_at_once(

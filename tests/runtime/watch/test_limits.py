@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from lspkit.protocol.watching.registrations import FileEvent
+from lspkit.runtime.watch import scanner
+from lspkit.runtime.watch import watcher as module
+from lspkit.runtime.watch.backend import PollingNotifier
 from lspkit.runtime.watch.watcher import Watcher
+from lspkit.testing import Script
 from tests.runtime.watch.watching import (
     NOTIFIERS,
     PATIENCE,
@@ -22,6 +30,7 @@ from tests.runtime.watch.watching import (
     shell,
     until_ready,
 )
+from tests.scripted import workspace
 
 
 @needs_inotify
@@ -129,6 +138,60 @@ def test_at_the_limit_of_the_system_files_are_polled_with_a_warning(
     assert threads == "1"
 
 
+def test_without_hints_all_changes_are_announced_however_long_it_takes(
+    root: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scanner, "CHEAP", -1.0)
+    monkeypatch.setattr(scanner, "SHARE_OF_CALLERS", 0.0)
+    # The thread compares all the time, and each comparison is interrupted after each folder: one
+    # that has begun before the call is often under way.
+    monkeypatch.setattr(scanner, "POLL", 0.0)
+    monkeypatch.setattr(module, "LONG_SLICE", 0.0)
+    watcher = until_ready(Watcher(str(root), heard, notifier=PollingNotifier))
+    try:
+        for number in range(30):
+            (root / "src" / "a.py").write_text(f"{number:5}")
+            assert watcher.catch_up(time.monotonic() + PATIENCE)
+            assert "~ src/a.py" in heard.lines()
+    finally:
+        watcher.close()
+
+
+@needs_inotify
+def test_nothing_is_clean_while_a_folder_with_changes_cannot_be_read(
+    tmp_path: Path, scripted
+) -> None:
+    argv = scripted(Script())
+    for name in ("inner", "other"):
+        (tmp_path / name).mkdir()
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        with no_descriptors_left():
+            (tmp_path / "inner").rename(tmp_path / "away")
+            (tmp_path / "other").rename(tmp_path / "inner")
+            report = ws.check("a.scr")
+        assert report.verdict.unknown
+        assert f"{tmp_path / 'inner'} cannot be read now" in str(report.servers[0].reason)
+        assert ws.check("a.scr").verdict.clean
+
+
+@contextlib.contextmanager
+def no_descriptors_left() -> Iterator[None]:
+    """This process can open nothing."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    opened = [os.open(os.devnull, os.O_RDONLY)]
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(opened) + 50, limits[1]))
+        with contextlib.suppress(OSError):
+            while True:
+                opened.append(os.open(os.devnull, os.O_RDONLY))
+        yield
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
 FORBIDDEN = """
 import os, sys
 from pathlib import Path
@@ -188,6 +251,7 @@ def test_without_a_thread_there_is_a_warning_and_the_next_question_tries_again(
         watcher = Watcher(str(root), heard)
         watcher.catch_up()
         assert "cannot be watched" in watcher.warning
+        assert watcher.unseen == watcher.warning
         assert watcher.ready.wait(PATIENCE)
         assert [event.path for event in watcher.note([str(root / "x")])] == [str(root / "x")]
     finally:
