@@ -173,6 +173,15 @@ class ConfigFiles(msgspec.Struct, frozen=True, kw_only=True):
     #: Log lines of which one comes when the server has read the files again. Without any, and if
     #: none comes in time, the server is restarted.
     says: tuple[Signal, ...] = ()
+    #: Messages which say that it cannot read them. Its findings prove nothing from then on, and the
+    #: next change of a file of data restarts it.
+    fails: tuple[Signal, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the files that configure it, in its root or above."""
+        plain = (name.removeprefix("/") for name in self.files if "*" not in name)
+        return tuple(dict.fromkeys((*plain, *self.imports)))
 
 
 class Refresh(msgspec.Struct, frozen=True, kw_only=True):

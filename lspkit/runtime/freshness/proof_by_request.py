@@ -22,7 +22,7 @@ from lspkit.protocol.methods import EXECUTE_COMMAND, PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri
-from lspkit.protocol.wire.raw_items import read_raw_items
+from lspkit.protocol.wire.raw_items import join_lists
 from lspkit.protocol.wire.results import read_report
 from lspkit.runtime.concurrency.waiter import Outcome, Steps
 from lspkit.runtime.exchange import ask_server
@@ -31,6 +31,7 @@ from lspkit.runtime.exchange.preparation import wait_while_reloading
 from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.check_subject import CheckSubject
+from lspkit.runtime.freshness.project_configuration import read_configuration
 from lspkit.runtime.freshness.proof_by_push import SILENCE, wait_for_push
 from lspkit.runtime.server.pending_request import Build, Question
 from lspkit.runtime.server.server import Server
@@ -103,6 +104,7 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
         return one.failed(rule, "it has no kind of findings to be asked for")
     if len(versions) > 1:
         return one.failed(rule, CHANGED)
+    yield from read_configuration(context, one, rule)
     # It may have read the files at any time since the request.
     event = freshness_events.Pulled(uri=one.uri, asked_seq=reply.seq, at=asked_at)
     return _judge(one, rule, reply.view, reply.seq, event, lists)
@@ -148,9 +150,8 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
     if len({view_of(pending).version for pending in requests}) > 1:
         return one.failed(rule, CHANGED)
     if one.is_of_disk:
-        pieces = [piece for items in lists for piece in read_raw_items(items).items]
-        joined = b"[" + b",".join(pieces) + b"]"
-        one.server.record.pulled(one.uri, view_of(requests[0]).version, joined)
+        one.server.record.pulled(one.uri, view_of(requests[0]).version, join_lists(lists))
+    yield from read_configuration(context, one, rule)
     first = requests[0]
     event = freshness_events.RequestAnswered(tag=rule.ask, asked_seq=first.seq, at=time.monotonic())
     return _judge(one, rule, view_of(first), first.seq, event, lists)
