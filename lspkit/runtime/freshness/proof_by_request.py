@@ -13,7 +13,7 @@ import msgspec
 
 from lspkit.diagnostics import freshness_events, tsserver
 from lspkit.diagnostics.freshness_decision import settle
-from lspkit.diagnostics.freshness_events import CHANGED, Proven, Target
+from lspkit.diagnostics.freshness_events import CHANGED, Proven, Quiet, Target
 from lspkit.diagnostics.proof_rule import How, ProofRule
 from lspkit.errors import RequestFailedError
 from lspkit.operations.effect_results import Examined, Reply
@@ -39,6 +39,11 @@ from lspkit.runtime.server.server import Server
 #: The reason for an answer from before the project was loaded.
 NOT_READY = "it was not ready"
 #: The reason for an answer that cannot be decoded.
+#: The reason for an answer without findings from a server that nobody has tried.
+UNTRIED_PULL = (
+    "lspkit does not know whether it has read this text when it answers, so an empty answer proves "
+    'nothing; if it has, set lsp.{}.proof to "pull"'
+)
 NONSENSE = f"it answered {PULL_DIAGNOSTICS} with something that is not a report"
 
 
@@ -79,6 +84,8 @@ def _pull_when_ready(context: Context, one: CheckSubject, rule: ProofRule) -> St
 def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
     yield from _read_again(context, one)
     yield from _wait_for_pending(context, one)
+    if rule.ask:
+        yield from _request(context, one, rule.ask, about_the_file)
     lists: list[bytes] = []
     reply: Reply | None = None
     versions: set[int] = set()
@@ -196,13 +203,25 @@ def _judge(
         # Some servers answer about the text at the time of their answer.
         events.append(freshness_events.Superseded(version=view.version + 1, at=event.at))
     decision = settle(target, rule, events, event.at)
+    if rule.untried:
+        lists = [*lists, *_published(one, view)]
     doubt = one.doubt(lists)
     if doubt:
         return one.doubted(rule, view, lists, doubt)
     if isinstance(decision, Proven):
         return one.found(rule, view, lists, decision.how)
+    if isinstance(decision, Quiet):
+        return one.found(rule, view, lists, "quiet", UNTRIED_PULL.format(one.server.id))
     changed = isinstance(decision, freshness_events.Unknown)
     return one.failed(rule, CHANGED if changed else NOT_READY)
+
+
+def _published(one: CheckSubject, view: View) -> list[bytes]:
+    """What the server has published about this text or a later version of it."""
+    pushed, still = one.server.record.pushed_about(view)
+    if not still or pushed is None or pushed.version is None or pushed.version < view.version:
+        return []
+    return [pushed.items]
 
 
 def _wait_for_pending(context: Context, one: CheckSubject) -> Steps[None]:
