@@ -98,6 +98,8 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     ready_by: Signal | None = None
     #: The server loads the project again: nothing counts until it is ready again.
     unready_by: Signal | None = None
+    #: Methods that it answers from the file alone, rightly also before the project is loaded.
+    answers_before: tuple[str, ...] = ()
 
 
 class ProjectQuery(msgspec.Struct, frozen=True, kw_only=True):
