@@ -302,6 +302,9 @@ class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
     compares_seconds: bool = False
     #: Whether `didChange` always carries the whole text.
     whole_texts: bool = False
+    #: Characters that it takes for line ends, unlike the protocol. A document with one is closed
+    #: and opened instead of changed.
+    other_line_ends: str = ""
     #: Whether `didSave` is sent, if the server asks for it.
     saves: bool = True
     #: Whether it ends when it is told of a path that is not UTF-8. It is not told of such files.
