@@ -68,10 +68,11 @@ class Runner:
             "command": self.argv,
             "env": self.environment,
             "extensions": list(self.definition.languages),
+            "proof": "pull",
             "disabled": False,
         }
         if self.definition in BUILT_IN:
-            del said["extensions"]
+            del said["extensions"], said["proof"]
         others = {one.id: {"disabled": True} for one in BUILT_IN if one is not self.definition}
         return {"lsp": {**others, self.definition.id: said}, "timing": TIMING}
 

@@ -58,7 +58,9 @@ def calls(folder: Path, rounds: int) -> dict[str, Any]:
     """Milliseconds of a definition, in this process and through the service."""
     write_folder(folder)
     command = [sys.executable, str(CHECKOUT / "benchmarks" / "canned.py"), str(folder)]
-    config = only(canned={"command": command, "extensions": [".py"], "disabled": False})
+    config = only(
+        canned={"command": command, "extensions": [".py"], "proof": "pull", "disabled": False}
+    )
     with (
         lspkit.Workspace(folder, config=config, trusted=True) as local,
         lspkit.connect(folder, config=config, trusted=True) as remote,

@@ -54,7 +54,12 @@ def main() -> None:
         write_folder(folder)
         command = [sys.executable, str(CHECKOUT / "benchmarks" / "canned.py"), str(folder)]
         servers: dict[str, object] = {one.id: {"disabled": True} for one in BUILT_IN}
-        servers["canned"] = {"command": command, "extensions": [".py"], "disabled": False}
+        servers["canned"] = {
+            "command": command,
+            "extensions": [".py"],
+            "proof": "pull",
+            "disabled": False,
+        }
         rates: dict[int, list[float]] = {1: [], THREADS: []}
         with lspkit.Workspace(folder, config={"lsp": servers}, trusted=True) as ws:
             block(ws, 1)  # Warm; thrown away.

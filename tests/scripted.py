@@ -18,8 +18,9 @@ SOURCE = "def greet\n😀 greet ok\n"
 
 
 def config_for(argv: list[str], **more: Any) -> dict[str, Any]:
-    """A configuration in which `.scr` files belong to this server."""
-    return {"lsp": {"scripted": {"command": argv, "extensions": [".scr"], **more}}}
+    """A configuration in which `.scr` files belong to this server, whose pulls are right."""
+    scripted = {"command": argv, "extensions": [".scr"], "proof": "pull", **more}
+    return {"lsp": {"scripted": scripted}}
 
 
 @contextmanager

@@ -84,6 +84,11 @@ without which it finds next to nothing, and `svelte` in a project with too many 
 told to compile for a machine that it does not know, finds nothing either, and refuses what it is
 asked then. `oxlint` passes over what a `.gitignore` or `.eslintignore` names, and says nothing.
 
+A server of your own configuration that lspkit does not know may answer a pull from a cache, or from
+the text before: three of eight that were tried did. What it finds counts, and so does what it
+publishes about the same text; an empty answer does not, unless `lsp.ID.proof` is `"pull"`.
+`ruby-lsp`, which was one of them in another way, is asked something else before each pull.
+
 What a project's own configuration leaves out is the project's word, and not looked for:
 `[tool.ty.src] exclude`, ruff's `exclude`, eslint's `ignores`, a rule that is turned off, a comment
 that silences a line. `CLEAN` means: nothing is wrong by the project's own rules. Where these rules
@@ -116,6 +121,13 @@ then. While such files change again and again, as packages do when they are inst
 waits until they have been still for a moment, for ten seconds at most. A file that calls for
 another server, as a new `eslint.config.js` does, or makes a folder a project of its own, counts
 from the next question on.
+
+A server that cannot read its configuration goes on with another one. If it says so, nothing that it
+does not find proves anything: the verdict is `UNKNOWN` with its words, and they are a finding at
+that file, until the file has changed. So it is with a broken `ty.toml`, `pyproject.toml`,
+`pyrightconfig.json`, `ruff.toml` or `tsconfig.json`, a file that one of these extends and that is
+missing, and in `tsconfig.json` an option that TypeScript does not understand. Options that merely
+contradict each other do not count. What `pyrefly` and `zuban` say about theirs is not known.
 
 The type checkers of Python are started anew when a virtual environment in the workspace is created,
 removed or replaced: `.venv` or `venv` in their root or above it, or one that `VIRTUAL_ENV`,

@@ -96,6 +96,9 @@ class ServerConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     language_ids: dict[str, str] = {}
     #: Position encodings to offer, for a server with a faulty one.
     position_encodings: tuple[Encoding, ...] | None = None
+    #: For a server that lspkit does not know: what proves that a file without findings is clean.
+    #: `pull`: an empty answer to a pull; `version`: an empty push with the text's version.
+    proof: Literal["pull", "version"] | None = None
     #: Commands that run in the server's root as long as the server.
     watch: tuple[Annotated[tuple[Word, ...], _WORDS], ...] = ()
     #: Timeouts of this server.

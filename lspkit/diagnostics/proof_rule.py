@@ -41,6 +41,9 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     rests_by: tuple[Signal, ...] = ()
     #: Seconds without another push after which a burst is over; None: as configured.
     debounce: float | None = None
+    #: Whether nobody has tried what its answers to pulls are worth. Then an empty one proves as
+    #: little as silence: some servers answer from a cache, or publish what they find.
+    untried: bool = False
     #: For `quiet` and `publishes`: whether a push followed by silence was always right in tests, so
     #: that it counts as a proof.
     trusted: bool = False
@@ -66,7 +69,8 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: protocol shows that the pushes have been sent. For `progress` also a method: its answer shows
     #: that the findings of the task have been sent, or with `publishes` that the change was read
     #: before the task began. For `version`: that no other push follows; sent after a push (with
-    #: `rests_by`, when the server is done).
+    #: `rests_by`, when the server is done). For `pull`: answered between the text and the pull,
+    #: by a server that answers a pull right behind a change from the text before.
     ask: str = ""
     #: For `version`: whether that request is cancelled as soon as it is sent, if the server has
     #: answered it about the file before. Nothing is computed for it then; it is answered after
@@ -81,3 +85,6 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
 
 #: The default rule.
 OFFERED = ProofRule()
+
+#: The rule of a server that lspkit has no definition of.
+UNTRIED = ProofRule(untried=True)

@@ -16,12 +16,18 @@ from lspkit.protocol.wire.messages import decode_any
 #: The commands for a check of one file. They are sent at once, and processed in order.
 COMMANDS = ("syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync")
 
+_TOP = {"line": 0, "character": 0}
 _SEVERITIES = {"error": 1, "warning": 2, "message": 3, "suggestion": 4}
 
 
 def request(command: str, path: str) -> dict[str, Any]:
     """Params of `workspace/executeCommand`."""
-    arguments = [command, {"file": path}, {}]
+    return command_request(command, {"file": path})
+
+
+def command_request(command: str, params: dict[str, Any]) -> dict[str, Any]:
+    """The same with any params of the command."""
+    arguments = [command, params, {}]
     return {"command": "typescript.tsserverRequest", "arguments": arguments}
 
 
@@ -34,6 +40,32 @@ def items_of(answer: bytes) -> bytes | None:
         return msgspec.json.encode([_diagnostic(one) for one in response.get("body") or ()])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def project_errors(answer: bytes, config: str) -> bytes:
+    """What `synchronizeProjectList` says about a project without naming a file.
+
+    For example that a file which the configuration extends is missing.
+    """
+    errors: list[dict[str, Any]] = []
+    try:
+        for project in decode_any(answer)["body"]:
+            if project["info"]["projectName"] == config:
+                errors += project.get("projectErrors") or ()
+        return msgspec.json.encode(
+            [
+                {
+                    "range": {"start": _TOP, "end": _TOP},
+                    "message": error["message"],
+                    "severity": _SEVERITIES.get(error.get("category", ""), 1),
+                    "code": error.get("code"),
+                    "source": "typescript",
+                }
+                for error in errors
+            ]
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return b"[]"
 
 
 def _diagnostic(one: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import lspkit.types as types
 from lspkit.answer import Answer
+from lspkit.diagnostics.store import is_empty
 from lspkit.errors import LspkitError
 from lspkit.operations.effect_results import Reply
 from lspkit.operations.effects import Ask, AskWorkspace, DoAll, Effects, about_the_file
@@ -19,6 +20,8 @@ from lspkit.protocol.wire.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read
 
 #: Most files whose symbols are read to find the members of a class.
 MOST_FILES = 20
+#: The version of a document that has not changed since it was opened.
+FIRST_VERSION = 1
 
 
 class DocumentSymbolsRequest(FileRequest[Answer[types.Symbol]], frozen=True, kw_only=True):
@@ -35,9 +38,17 @@ class WorkspaceSymbolsRequest(Request[Answer[types.Symbol]], frozen=True, kw_onl
 @operation("document_symbols", DocumentSymbolsRequest, list[types.Symbol])
 def document_symbols(request: DocumentSymbolsRequest) -> Effects[Answer[types.Symbol]]:
     """All symbols in text order, as a tree if the server sends one."""
-    replies: list[Reply] = yield Ask(request.path, request.text, DOCUMENT_SYMBOLS, about_the_file)
+    ask = Ask(request.path, request.text, DOCUMENT_SYMBOLS, about_the_file)
+    replies: list[Reply] = yield ask
+    if any(_may_be_too_early(reply) for reply in replies):
+        replies = yield ask
     found = yield from translate_symbols(replies)
     return Answer(sort_unique(found, text_order), found.caveats)
+
+
+def _may_be_too_early(reply: Reply) -> bool:
+    """Whether the server may not have read the file: nothing is in it as it was opened."""
+    return reply.view.version == FIRST_VERSION and is_empty(reply.result)
 
 
 @operation("workspace_symbols", WorkspaceSymbolsRequest, list[types.Symbol])

@@ -93,8 +93,12 @@ class Documents:
         touch_with: Mapping[str, Any] | None = None,
         whole: bool = False,
         saves: bool = True,
+        other_line_ends: str = "",
     ) -> None:
         self._capabilities = capabilities
+        #: A document with one of these is opened anew instead of changed: the server would take
+        #: another place for that of the change.
+        self._other_line_ends = other_line_ends
         #: Whether every change has the full text; and whether `didSave` is sent.
         self._whole, self._saves = whole, saves
         #: Additional params of every `didChange`, for extensions of the protocol; and further ones
@@ -152,7 +156,8 @@ class Documents:
                 self._closed_now.add(key.uri)
             self._open[key.uri] = document
             notes += self._open_notes(document, options, below)
-        elif document.unsure:
+        elif document.unsure or self._misplaces_changes(document.text, text):
+            document.unsure = True
             document.version += 1
             document.text, document.stamp, document.since = text, stamp, document.version
             notes = [
@@ -173,6 +178,12 @@ class Documents:
             notes += self._save_notes(document, options)
         self._last_version[key.uri] = document.version
         return document, notes + self._evict()
+
+    def _misplaces_changes(self, old: Text, new: Text) -> bool:
+        """Whether the server counts the lines of a text in another way than the protocol."""
+        if old.value == new.value:
+            return False
+        return any(end in text.value for end in self._other_line_ends for text in (old, new))
 
     def commit(self, document: Document | None = None) -> None:
         """Confirm that the notifications of the last `sync`, `touch` or `close` are being sent."""

@@ -98,6 +98,8 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     ready_by: Signal | None = None
     #: The server loads the project again: nothing counts until it is ready again.
     unready_by: Signal | None = None
+    #: Methods that it answers from the file alone, rightly also before the project is loaded.
+    answers_before: tuple[str, ...] = ()
 
 
 class ProjectQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -173,6 +175,15 @@ class ConfigFiles(msgspec.Struct, frozen=True, kw_only=True):
     #: Log lines of which one comes when the server has read the files again. Without any, and if
     #: none comes in time, the server is restarted.
     says: tuple[Signal, ...] = ()
+    #: Messages which say that it cannot read them. Its findings prove nothing from then on, and the
+    #: next change of a file of data restarts it.
+    fails: tuple[Signal, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the files that configure it, in its root or above."""
+        plain = (name.removeprefix("/") for name in self.files if "*" not in name)
+        return tuple(dict.fromkeys((*plain, *self.imports)))
 
 
 class Refresh(msgspec.Struct, frozen=True, kw_only=True):
@@ -291,6 +302,9 @@ class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
     compares_seconds: bool = False
     #: Whether `didChange` always carries the whole text.
     whole_texts: bool = False
+    #: Characters that it takes for line ends, unlike the protocol. A document with one is closed
+    #: and opened instead of changed.
+    other_line_ends: str = ""
     #: Whether `didSave` is sent, if the server asks for it.
     saves: bool = True
     #: Whether it ends when it is told of a path that is not UTF-8. It is not told of such files.

@@ -68,7 +68,10 @@ def scripted_project(folder: Path, argv: list[str]) -> dict[str, str]:
     """Write `a.scr`, and return the variables with which this server serves it."""
     (folder / "a.scr").write_text("def greet\n😀 greet ok\n", encoding="utf-8")
     state = {"LSPKIT_STATE": str(folder.parent / f"{folder.name}.state")}
-    return {**configured(folder, "scripted", command=argv, extensions=[".scr"]), **state}
+    return {
+        **configured(folder, "scripted", command=argv, extensions=[".scr"], proof="pull"),
+        **state,
+    }
 
 
 def all_answers(folder: Path) -> dict[str, Any]:

@@ -45,6 +45,18 @@ def versions(notes: list[Note]) -> list[int]:
 
 
 class TestOpenAndChange:
+    def test_a_text_whose_lines_the_server_counts_in_another_way_is_opened_anew(self) -> None:
+        all = Documents(
+            Capabilities({"textDocumentSync": INCREMENTAL}), "utf-16", other_line_ends="\u2028"
+        )
+        sync(all, A, "x = 1\n")
+        assert said(sync(all, A, "x = 2\n")) == ["didChange a"]
+        for text in ("x = '\u2028'\n", "x = 3\n"):
+            notes = sync(all, A, text)
+            assert said(notes) == ["didClose a", "didOpen a"]
+            assert notes[-1][1]["textDocument"]["text"] == text
+        assert said(sync(all, A, "x = 4\n")) == ["didChange a"]
+
     def test_the_first_sync_opens_with_version_one(self) -> None:
         assert sync(documents(), A, "x = 1\n") == [
             (

@@ -47,7 +47,7 @@ def configuration(folder: Path, root: Path) -> dict[str, Any]:
         "limited": (".lim", Script(capabilities={"hoverProvider": None})),
     }
     servers: dict[str, Any] = {
-        name: {"command": script.command(folder / name), "extensions": [extension]}
+        name: {"command": script.command(folder / name), "extensions": [extension], "proof": "pull"}
         for name, (extension, script) in scripts.items()
     }
     servers["gone"] = {"command": ["no-such-program-of-lspkit"], "extensions": [".gone"]}

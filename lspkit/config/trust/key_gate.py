@@ -1,10 +1,10 @@
-"""Which settings of a project name or influence a program that will run. Pure.
+"""Which settings of a project name or influence a program that will run, or its proofs. Pure.
 
 A project's layer is split into settings that always apply, and blocked settings, which apply only
-in a trusted project. Blocked are a server's `command`, `args`, `env` and `watch`, and in its
-`initialization` and `settings` the keys of `risky_keys.py`; for a server that runs without trust
-all keys except those of `safe_keys.py`, and for an unknown server all keys. A key is found at any
-depth, written with dots or as nested objects, ignoring case, `_` and `-`.
+in a trusted project. Blocked are a server's `command`, `args`, `env`, `watch` and `proof`, and in
+its `initialization` and `settings` the keys of `risky_keys.py`; for a server that runs without
+trust all keys except those of `safe_keys.py`, and for an unknown server all keys. A key is found at
+any depth, written with dots or as nested objects, ignoring case, `_` and `-`.
 
 `decision.py` decides whether a project is trusted.
 """
@@ -25,7 +25,7 @@ from lspkit.config.trust.safe_keys import HARMLESS_KEYS
 __all__ = ["EXECUTION_KEYS", "Blocked", "blocked_content", "digest", "remove_blocked"]
 
 #: Fields of a server that are blocked as a whole.
-BLOCKED_FIELDS = frozenset({"command", "args", "env", "watch"})
+BLOCKED_FIELDS = frozenset({"command", "args", "env", "proof", "watch"})
 #: Fields of a server whose keys are checked.
 SEARCHED_FIELDS = frozenset({"initialization", "initializationoptions", "settings"})
 #: Values that are nested deeper are blocked. No server has such settings.

@@ -1,7 +1,8 @@
-"""Limits and timeouts, which an untrusted project can only tighten. Pure.
+"""Limits, timeouts and severities, which an untrusted project can only tighten. Pure.
 
-The user decides how much text a model gets, and how long callers wait. An untrusted project may
-reduce both. It cannot change settings without a stricter direction: how long silence must last to
+The user decides how much text a model gets, how long callers wait, and which findings count. An
+untrusted project may reduce the first two, and add severities: with fewer, its errors would be
+clean. It cannot change settings without a stricter direction: how long silence must last to
 count as an answer, and how soon a failed server is restarted.
 """
 
@@ -15,6 +16,10 @@ from lspkit.config.problems import Path, place_of
 
 def _is_at_most(theirs: Any, ours: Any) -> bool:
     return bool(theirs <= ours)
+
+
+def _counts_all(theirs: Any, ours: Any) -> bool:
+    return set(theirs) >= set(ours)
 
 
 def _is_sooner(theirs: Any, ours: Any) -> bool:
@@ -38,9 +43,13 @@ _WAITS: dict[str, Callable[[Any, Any], bool]] = {
 #: By section and name: whether the first value is at least as strict as the second.
 LIMITS: dict[str, dict[str, Callable[[Any, Any], bool]]] = {
     "timing": _WAITS,
-    "diagnostics": dict.fromkeys(
-        ("maxPerFile", "maxOtherFiles", "maxDependents", "maxTotalLines", "maxBytes"), _is_at_most
-    ),
+    "diagnostics": {
+        "includeSeverities": _counts_all,
+        **dict.fromkeys(
+            ("maxPerFile", "maxOtherFiles", "maxDependents", "maxTotalLines", "maxBytes"),
+            _is_at_most,
+        ),
+    },
     "restart": dict.fromkeys(("policy", "baseMs", "factor", "maxMs", "jitter"), _never),
 }
 

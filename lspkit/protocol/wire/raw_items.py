@@ -6,6 +6,7 @@ Like the readers of `results.py`, these never raise: invalid items are left out 
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterable
 
 import msgspec
 
@@ -27,6 +28,11 @@ def read_raw_items(raw: bytes) -> results.Read[bytes]:
     except results.BAD:
         return results.Read([], 1)
     return results.Read([bytes(piece) for piece in pieces])
+
+
+def join_lists(lists: Iterable[bytes]) -> bytes:
+    """Several lists as one."""
+    return b"[" + b",".join(item for raw in lists for item in read_raw_items(raw).items) + b"]"
 
 
 class _Severity(msgspec.Struct, gc=False):

@@ -23,6 +23,7 @@ from lspkit.runtime.exchange.ask_server import (
     request_document,
     request_server,
     wait_for_turn,
+    wait_until_ready,
 )
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import locate, restore_document, servers_of
@@ -105,7 +106,10 @@ def _ask_this(
     context: Context, server: Server, file: File, effect: Ask, call: CallContext, *, may_leave: bool
 ) -> Steps[Reply | None]:
     """None if the server has to be replaced and was not asked."""
-    if not server.is_ready or not server.record.loading.done or server.choice.definition.forwards:
+    definition = server.choice.definition
+    if effect.method in definition.readiness.answers_before:
+        yield from wait_until_ready(context, server, call)
+    elif not server.is_ready or not server.record.loading.done or definition.forwards:
         yield from prepare_server(context, server, file, effect.text, call)
     if not effect.ignore_capabilities and not server.channel.session.supports(
         effect.method, server.channel.key_of(file.uri)

@@ -190,7 +190,7 @@ def _wait_for_projects(
     found: list[Caveat] = []
     if file is not None and file.stamp is not None:
         server.channel.sync(file, None)
-        own = yield from _config_of(context, server, query, file, until)
+        own = yield from config_of(context, server, query, file, until)
         if own == "":
             names = " or ".join(query.configs)
             message = (
@@ -250,10 +250,10 @@ def _show(
         server.channel.sync(file, None)
     except LspkitError:
         return None  # it is no text, or belongs to a repository that is not trusted
-    return (yield from _config_of(context, server, query, file, until))
+    return (yield from config_of(context, server, query, file, until))
 
 
-def _config_of(
+def config_of(
     context: Context, server: Server, query: ProjectQuery, file: File, until: float
 ) -> Steps[str | None]:
     """The configuration that includes a file; empty if there is none, None if not known."""

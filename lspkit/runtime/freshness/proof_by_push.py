@@ -102,7 +102,7 @@ def _watch(
             return _result(one, watch, decision, said)
         if server.channel.failure is not None:
             raise server.channel.failure.copy()
-        if rule.source == "" and server.channel.session.supports(
+        if watch.unknown and server.channel.session.supports(
             PULL_DIAGNOSTICS, server.channel.key_of(one.file.uri)
         ):
             # It registered pulls only after its start (pyright does), and pushes nothing now.

@@ -13,7 +13,7 @@ import msgspec
 
 from lspkit.diagnostics import freshness_events, tsserver
 from lspkit.diagnostics.freshness_decision import settle
-from lspkit.diagnostics.freshness_events import CHANGED, Proven, Target
+from lspkit.diagnostics.freshness_events import CHANGED, Proven, Quiet, Target
 from lspkit.diagnostics.proof_rule import How, ProofRule
 from lspkit.errors import RequestFailedError
 from lspkit.operations.effect_results import Examined, Reply
@@ -22,7 +22,7 @@ from lspkit.protocol.methods import EXECUTE_COMMAND, PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri
-from lspkit.protocol.wire.raw_items import read_raw_items
+from lspkit.protocol.wire.raw_items import join_lists
 from lspkit.protocol.wire.results import read_report
 from lspkit.runtime.concurrency.waiter import Outcome, Steps
 from lspkit.runtime.exchange import ask_server
@@ -31,6 +31,7 @@ from lspkit.runtime.exchange.preparation import wait_while_reloading
 from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.check_subject import CheckSubject
+from lspkit.runtime.freshness.project_configuration import read_configuration
 from lspkit.runtime.freshness.proof_by_push import SILENCE, wait_for_push
 from lspkit.runtime.server.pending_request import Build, Question
 from lspkit.runtime.server.server import Server
@@ -38,6 +39,11 @@ from lspkit.runtime.server.server import Server
 #: The reason for an answer from before the project was loaded.
 NOT_READY = "it was not ready"
 #: The reason for an answer that cannot be decoded.
+#: The reason for an answer without findings from a server that nobody has tried.
+UNTRIED_PULL = (
+    "lspkit does not know whether it has read this text when it answers, so an empty answer proves "
+    'nothing; if it has, set lsp.{}.proof to "pull"'
+)
 NONSENSE = f"it answered {PULL_DIAGNOSTICS} with something that is not a report"
 
 
@@ -78,6 +84,8 @@ def _pull_when_ready(context: Context, one: CheckSubject, rule: ProofRule) -> St
 def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
     yield from _read_again(context, one)
     yield from _wait_for_pending(context, one)
+    if rule.ask:
+        yield from _request(context, one, rule.ask, about_the_file)
     lists: list[bytes] = []
     reply: Reply | None = None
     versions: set[int] = set()
@@ -103,6 +111,7 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
         return one.failed(rule, "it has no kind of findings to be asked for")
     if len(versions) > 1:
         return one.failed(rule, CHANGED)
+    yield from read_configuration(context, one, rule)
     # It may have read the files at any time since the request.
     event = freshness_events.Pulled(uri=one.uri, asked_seq=reply.seq, at=asked_at)
     return _judge(one, rule, reply.view, reply.seq, event, lists)
@@ -148,9 +157,8 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
     if len({view_of(pending).version for pending in requests}) > 1:
         return one.failed(rule, CHANGED)
     if one.is_of_disk:
-        pieces = [piece for items in lists for piece in read_raw_items(items).items]
-        joined = b"[" + b",".join(pieces) + b"]"
-        one.server.record.pulled(one.uri, view_of(requests[0]).version, joined)
+        one.server.record.pulled(one.uri, view_of(requests[0]).version, join_lists(lists))
+    yield from read_configuration(context, one, rule)
     first = requests[0]
     event = freshness_events.RequestAnswered(tag=rule.ask, asked_seq=first.seq, at=time.monotonic())
     return _judge(one, rule, view_of(first), first.seq, event, lists)
@@ -195,13 +203,25 @@ def _judge(
         # Some servers answer about the text at the time of their answer.
         events.append(freshness_events.Superseded(version=view.version + 1, at=event.at))
     decision = settle(target, rule, events, event.at)
+    if rule.untried:
+        lists = [*lists, *_published(one, view)]
     doubt = one.doubt(lists)
     if doubt:
         return one.doubted(rule, view, lists, doubt)
     if isinstance(decision, Proven):
         return one.found(rule, view, lists, decision.how)
+    if isinstance(decision, Quiet):
+        return one.found(rule, view, lists, "quiet", UNTRIED_PULL.format(one.server.id))
     changed = isinstance(decision, freshness_events.Unknown)
     return one.failed(rule, CHANGED if changed else NOT_READY)
+
+
+def _published(one: CheckSubject, view: View) -> list[bytes]:
+    """What the server has published about this text or a later version of it."""
+    pushed, still = one.server.record.pushed_about(view)
+    if not still or pushed is None or pushed.version is None or pushed.version < view.version:
+        return []
+    return [pushed.items]
 
 
 def _wait_for_pending(context: Context, one: CheckSubject) -> Steps[None]:

@@ -40,8 +40,9 @@ _answer = make_decoder(_Answer)
 
 
 def offers_workspace_pull(server: Server) -> bool:
-    """Whether the server offers it, statically or by a registration."""
-    if not server.choice.definition.caveats.workspace_pull:
+    """Whether the server offers it, statically or by a registration, and is known to do it well."""
+    definition = server.choice.definition
+    if not definition.caveats.workspace_pull or any(rule.untried for rule in definition.proofs):
         return False
     capabilities = server.channel.session.capabilities
     offers = [

@@ -10,6 +10,9 @@ from lspkit.runtime.pool.event_queue import is_hidden_by_text
 from lspkit.runtime.pool.slot import Slot
 from lspkit.runtime.server.server import Server
 
+#: Endings of files that may be a configuration, or part of it.
+DATA = (".json", ".jsonc", ".toml", ".ini", ".cfg")
+
 
 def note_changes(server: Server, slot: Slot, events: list[FileEvent]) -> bool:
     """Files have changed. Returns whether a new process must replace the server. For any thread."""
@@ -17,6 +20,8 @@ def note_changes(server: Server, slot: Slot, events: list[FileEvent]) -> bool:
     if server.usable and any(server.record.inputs.hold(one.path, one.kind) for one in events):
         slot.changed_at = time.monotonic()
         is_outdated = server.begun and server.record.reread()
+    if server.usable and any(event.path.endswith(DATA) for event in events):
+        is_outdated = server.record.data_changed() or is_outdated
     environments = server.record.inputs.environments
     may_differ = server.usable and environments.may_be_changed_by([one.path for one in events])
     if may_differ and not environments.are_current():

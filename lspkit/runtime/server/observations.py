@@ -34,6 +34,7 @@ class Observations:
         self._goes_by_work = any(rule.token or rule.how == "progress" for rule in self._proofs)
         self._rests_by = [signal for rule in definition.proofs for signal in rule.rests_by]
         self._admissions = definition.caveats.admissions
+        self._fails = () if definition.disk.config is None else definition.disk.config.fails
         self.store = DiagnosticsStore()
         #: Since when its answers count; None if they do not yet.
         self.ready: freshness_events.Ready | None = None
@@ -48,6 +49,8 @@ class Observations:
         self.overrun = ""
         #: The log line by which it said that it does not check.
         self.admitted: Admission | None = None
+        #: The first line by which it said that it cannot read its configuration.
+        self.unread_configuration = ""
         #: The files that it says it is done with.
         self._finished = FinishedFiles()
         #: Files about which it has answered the request of a proof.
@@ -155,6 +158,10 @@ class Observations:
 
     def read(self, message: dict[str, str]) -> Admission | None:
         """It has logged a line. Returns the first admission that it does not check."""
+        if not self.unread_configuration and any(
+            signal.fits(LOG_MESSAGE, message) for signal in self._fails
+        ):
+            self.unread_configuration = message["message"][:LONGEST_WORDS]
         if self.admitted is not None:
             return None
         said = (one for one in self._admissions if one.says.fits(LOG_MESSAGE, message))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import log_line
 from lspkit.servers import definition_parts as parts
@@ -30,6 +32,16 @@ _INTERPRETER = {"python": {"pythonPath": "{interpreter}"}}
 _PACKAGES = {"analysis": {"extraPaths": "{packages}"}}
 _NO_INTERPRETER = {"python": {"pythonPath": "{python}", **_PACKAGES}}
 
+# It reads them 0.1 s after the notification. It ignores a new `pyrightconfig.json` if the other
+# file exists.
+_PYRIGHT_CONFIG = parts.ConfigFiles(
+    files=("/pyrightconfig.json", "/pyproject.toml"),
+    imports=("pyrightconfig.json", "pyproject.toml"),
+    first_only=True,
+    says=(log_line("oading configuration file"), log_line("Loading pyproject.toml file")),
+    # It leaves out a single value that it does not understand, and its command line does not fail.
+    fails=(log_line('Config file "'),),
+)
 _PYRIGHT_DISK = parts.DiskReactions(
     packages="site-packages",
     # 20 files in one notification take it 5 ms, a tenth of the time for their findings.
@@ -42,13 +54,19 @@ _PYRIGHT_DISK = parts.DiskReactions(
         files=("*.py", "*.pyi", "*.pth"),
     ),
     source_folders=("src",),
-    # It reads them 0.1 s after the notification. It ignores a new `pyrightconfig.json` if the other
-    # file exists.
-    config=parts.ConfigFiles(
-        files=("/pyrightconfig.json", "/pyproject.toml"),
-        imports=("pyrightconfig.json", "pyproject.toml"),
-        first_only=True,
-        says=(log_line("oading configuration file"), log_line("Loading pyproject.toml file")),
+    config=_PYRIGHT_CONFIG,
+)
+#: The command line of basedpyright fails at any mistake, that of pyright only at those above.
+_BASEDPYRIGHT_DISK = msgspec.structs.replace(
+    _PYRIGHT_DISK,
+    config=msgspec.structs.replace(
+        _PYRIGHT_CONFIG,
+        fails=(
+            log_line('Config file "'),
+            log_line('Config "'),
+            log_line("Config contains unrecognized setting"),
+            log_line('invalid "typeCheckingMode" value'),
+        ),
     ),
 )
 _PYRIGHT_QUIRKS = (
@@ -76,7 +94,7 @@ PYTHON: tuple[Definition, ...] = (
             untrusted=parts.UntrustedRun(settings={**_NO_INTERPRETER, "basedpyright": _PACKAGES}),
         ),
         documents=parts.DocumentSync(unsaved="changed"),
-        disk=_PYRIGHT_DISK,
+        disk=_BASEDPYRIGHT_DISK,
         caveats=parts.Caveats(workspace_pull=False),
         install={"pip": "basedpyright", "uv": "basedpyright", "npm": "basedpyright"},
         quirks=(
@@ -127,7 +145,11 @@ PYTHON: tuple[Definition, ...] = (
             packages="site-packages",
             source_folders=("src", "python"),
             # It does not apply a changed `src` table to files that are open.
-            config=parts.ConfigFiles(files=("/pyproject.toml", "/ty.toml"), above=True),
+            config=parts.ConfigFiles(
+                files=("/pyproject.toml", "/ty.toml"),
+                above=True,
+                fails=(log_line("Failed to load project for workspace"),),
+            ),
             # It ignores a notification of a file whose modification time is unchanged.
             reads_closed="old",
         ),
@@ -241,7 +263,10 @@ PYTHON: tuple[Definition, ...] = (
                 files=("*.toml",),
             ),
             # It registers for these files, but not for what they extend.
-            config=parts.ConfigFiles(imports=("ruff.toml", ".ruff.toml", "pyproject.toml")),
+            config=parts.ConfigFiles(
+                imports=("ruff.toml", ".ruff.toml", "pyproject.toml"),
+                fails=(log_line("Error while resolving settings from workspace"),),
+            ),
         ),
         caveats=parts.Caveats(
             skipped_folders=(

@@ -139,8 +139,11 @@ SCRIPTING: tuple[Definition, ...] = (
         roots=parts.Roots(markers=_RUBY_MARKERS),
         launch=parts.Launch(commands=(("ruby-lsp",),), initialize_timeout_ms=60_000),
         readiness=parts.Readiness(load_begins_within=1.0),
+        # It parses a text when it reads a request, and applies a change later.
+        proofs=(ProofRule(how="pull", ask="textDocument/documentSymbol"),),
         install={"gem": "ruby-lsp"},
         quirks=(
+            "Answers the first question after a change from the text before.",
             "Runs the project's bundle, and writes a folder `.ruby-lsp` into the project.",
             "Mistakes other than those of syntax need the project's own linter.",
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof_rule import ProofRule
+from lspkit.protocol.methods import DOCUMENT_SYMBOLS
 from lspkit.protocol.server_signal import PROGRESS, Signal, log_line
 from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
@@ -100,6 +101,7 @@ SYSTEMS: tuple[Definition, ...] = (
             load_begins_within=1.0,
             ready_by=Signal(_STATUS, {"quiescent": True}),
             unready_by=Signal(_STATUS, {"quiescent": False}),
+            answers_before=(DOCUMENT_SYMBOLS,),
         ),
         documents=parts.DocumentSync(unsaved="opened"),
         proofs=(

@@ -80,6 +80,9 @@ _PROJECT_INFO = parts.ProjectQuery(
     configs=_CONFIGS,
 )
 
+#: tsserver begins a new line at U+2028 and U+2029, too.
+_LINES = parts.DocumentMessages(other_line_ends="\u2028\u2029")
+
 TYPESCRIPT: tuple[Definition, ...] = (
     Definition(
         id="typescript",
@@ -105,8 +108,10 @@ TYPESCRIPT: tuple[Definition, ...] = (
         disk=parts.DiskReactions(
             packages="node_modules", refresh=_RELOADS, reads=_DATA, sorts_changes=True
         ),
+        exceptions=parts.Exceptions(messages=_LINES),
         install={"npm": "typescript-language-server@5.3.0 typescript@5.9"},
         quirks=(
+            "Counts lines in another way after a U+2028 or U+2029: places below one are wrong.",
             "Publishes nothing when a clean file stays clean, and never with a version.",
             "Refuses to start with TypeScript 7, or without any.",
             "Told in one note that a file was deleted and created, it takes it for deleted.",
@@ -134,8 +139,10 @@ TYPESCRIPT: tuple[Definition, ...] = (
             # Not `*`: reading all projects again takes long.
             reads=("*.json",),
         ),
+        exceptions=parts.Exceptions(messages=_LINES),
         install={"npm": "@vtsls/language-server"},
         quirks=(
+            "Counts lines in another way after a U+2028 or U+2029: places below one are wrong.",
             "Publishes without a version, and perhaps nothing when a clean file stays clean.",
             "Publishes about tsconfig.json, too.",
         ),
@@ -266,7 +273,8 @@ COMPONENTS: tuple[Definition, ...] = (
         ),
         # Without the plugin it would parse the whole file as a script.
         exceptions=parts.Exceptions(
-            borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin")
+            borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
+            messages=_LINES,
         ),
         install={"npm": "typescript-language-server@5.3.0 @vue/language-server typescript@5.9"},
         quirks=(

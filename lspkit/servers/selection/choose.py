@@ -10,6 +10,7 @@ import msgspec
 
 from lspkit.config import Config, ServerConfig
 from lspkit.config.merge import expand_dotted_keys, merge_values
+from lspkit.diagnostics.proof_rule import OFFERED, UNTRIED, ProofRule
 from lspkit.protocol.uris import is_utf8
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.package_folders import PYTHON
@@ -116,7 +117,8 @@ def disabled_text(ids: Sequence[str]) -> str:
 
 def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
     if known is None:
-        known = Definition(id=id, family=id, languages={})
+        rules = {None: UNTRIED, "pull": OFFERED, "version": ProofRule(how="version")}
+        known = Definition(id=id, family=id, languages={}, proofs=(rules[said.proof],))
     languages = known.languages
     if said.extensions is not None:
         languages = {ext: languages.get(ext) or _language(ext) for ext in said.extensions}

@@ -38,7 +38,7 @@ def check_with(bare: CommandLine, tmp_path: Path, scripted: Any) -> Check:
         (project / name).write_text("def greet\n" * 5, encoding="utf-8")
         pulled = Fault(PULL, "result", result={"kind": "full", "items": findings})
         argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[pulled]))
-        variables = configured(project, "scripted", command=argv, extensions=[".scr"])
+        variables = configured(project, "scripted", command=argv, extensions=[".scr"], proof="pull")
         return bare("check", *words, f"./{name}", cwd=project, **variables, **environment)
 
     return check

@@ -51,7 +51,7 @@ def project_of(folder: Path, count: int) -> Path:
 
 
 def variables(bare: CommandLine, project: Path, argv: list[str]) -> dict[str, str]:
-    own = configured(project, "scripted", command=argv, extensions=[".scr"])
+    own = configured(project, "scripted", command=argv, extensions=[".scr"], proof="pull")
     return {**bare.environment, "TMPDIR": os.environ["TMPDIR"], **own}
 
 

@@ -30,7 +30,9 @@ def project(tmp_path: Path) -> Path:
 
 
 def variables(bare: CommandLine, project: Path, script: Script, scripted) -> dict[str, str]:
-    own = configured(project, "scripted", command=scripted(script), extensions=[".scr"])
+    own = configured(
+        project, "scripted", command=scripted(script), extensions=[".scr"], proof="pull"
+    )
     return {**bare.environment, "TMPDIR": os.environ["TMPDIR"], "TERM": "xterm-256color", **own}
 
 

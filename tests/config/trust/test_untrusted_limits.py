@@ -18,19 +18,18 @@ def numbers() -> list[tuple[str, str]]:
         (section, name)
         for section in ("timing", "diagnostics")
         for name in LIMITS[section]
-        if name not in ("debounceMs", "idleShutdownMs")
+        if name not in ("debounceMs", "idleShutdownMs", "includeSeverities")
     ]
 
 
-def test_every_number_of_the_configuration_is_a_limit() -> None:
+def test_every_limit_of_the_configuration_is_a_limit() -> None:
     for section, model in (
         ("timing", TimingConfig),
         ("diagnostics", DiagnosticsConfig),
         ("restart", RestartConfig),
     ):
         fields = msgspec.structs.fields(model)
-        others = {"includeSeverities", "newOnly"}
-        assert {one.encode_name for one in fields} - others == set(LIMITS[section])
+        assert {one.encode_name for one in fields} - {"newOnly"} == set(LIMITS[section])
 
 
 @pytest.mark.parametrize(("section", "name"), numbers())
@@ -60,6 +59,19 @@ def test_what_the_user_has_said_is_the_measure(scene: Scene, section: str, name:
     scene.say({section: {name: usual - 2}})
     scene.project({section: {name: usual - 1}})
     assert scene.load(trusted=False).values[section][name] == usual - 2
+
+
+def test_severities_that_the_user_counts_stay_counted(scene: Scene) -> None:
+    for fewer in ([], ["warning"]):
+        scene.project({"diagnostics": {"includeSeverities": fewer}})
+        found = scene.load(trusted=False)
+        assert found.config.diagnostics.include_severities == ("error",)
+        assert any("diagnostics.includeSeverities" in str(each) for each in found.warnings)
+        assert scene.load(trusted=True).config.diagnostics.include_severities == tuple(fewer)
+    scene.project({"lsp": {"includeSeverities": []}})
+    assert scene.load(trusted=False).config.diagnostics.include_severities == ("error",)
+    scene.project({"diagnostics": {"includeSeverities": ["error", "warning"]}})
+    assert scene.load(trusted=False).config.diagnostics.include_severities == ("error", "warning")
 
 
 @pytest.mark.parametrize(

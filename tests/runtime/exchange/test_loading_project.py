@@ -14,7 +14,7 @@ from lspkit.runtime.concurrency.waiter import Outcome, Steps
 from lspkit.runtime.exchange.preparation import wait_for_project
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition_parts import Readiness
-from lspkit.testing import Log, Script
+from lspkit.testing import Fault, Log, Script
 from tests.runtime.server_log import OPEN
 from tests.scripted import workspace
 
@@ -87,3 +87,23 @@ def test_a_caller_whose_time_is_up_does_not_wait_for_the_project(tmp_path, argv)
     with loading(tmp_path, argv) as (ws, _):
         call = ws.submit(ws.definition, "a.scr", 2, 4, timeout=0.2)
         assert isinstance(call.exception(WITHIN / 2), lspkit.RequestTimeoutError)
+
+
+def test_the_symbols_of_a_file_do_not_wait_for_the_project(tmp_path, scripted, rules):
+    symbols = "textDocument/documentSymbol"
+    rules(readiness=Readiness(load_begins_within=WITHIN, answers_before=(symbols,)))
+    with workspace(tmp_path, scripted(Script())) as ws:
+        assert [each.name for each in ws.document_symbols("a.scr", timeout=WITHIN / 2)] == ["greet"]
+        with pytest.raises(lspkit.RequestTimeoutError):
+            ws.definition("a.scr", 2, 4, timeout=0.2)
+
+
+@pytest.mark.parametrize("answer", [None, []])
+def test_a_file_without_symbols_right_after_it_was_opened_is_asked_about_once_more(
+    tmp_path, scripted, answer
+):
+    symbols = "textDocument/documentSymbol"
+    argv = scripted(Script(faults=[Fault(symbols, "result", result=answer, nth=1)]))
+    with workspace(tmp_path, argv) as ws:
+        assert [each.name for each in ws.document_symbols("a.scr")] == ["greet"]
+        assert len(Log.of(argv).messages(symbols)) == 2

@@ -169,7 +169,7 @@ def test_an_answer_to_a_pull_that_makes_no_sense_is_unknown(tmp_path, scripted, 
 def two(folder: Path, first: list[str], second: list[str], **timing: Any) -> lspkit.Workspace:
     (folder / "a.scr").write_text("WARN and ERROR\n", encoding="utf-8")
     servers = {
-        name: {"command": argv, "extensions": [".scr"]}
+        name: {"command": argv, "extensions": [".scr"], "proof": "pull"}
         for name, argv in (("first", first), ("second", second))
     }
     return lspkit.Workspace(folder, config={"lsp": servers, "timing": timing})

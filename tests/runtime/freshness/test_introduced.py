@@ -102,7 +102,7 @@ def test_from_the_silence_of_one_server_nothing_is_taken_for_fixed(tmp_path, scr
     silent = scripted(Script(diagnostics=BY_PULL, faults=[Fault(PULL, "hang", nth=2)]))
     (tmp_path / "a.scr").write_text("ERROR both\n", encoding="utf-8")
     servers = {
-        name: {"command": argv, "extensions": [".scr"]}
+        name: {"command": argv, "extensions": [".scr"], "proof": "pull"}
         for name, argv in (("silent", silent), ("quick", scripted(Script(diagnostics=BY_PULL))))
     }
     with lspkit.Workspace(tmp_path, config={"lsp": servers}) as ws:

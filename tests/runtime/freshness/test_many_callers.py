@@ -65,7 +65,7 @@ def test_a_cancelled_check_returns_at_once_with_what_is_known(tmp_path, scripted
     silent = scripted(Script(diagnostics=BY_PULL, faults=[Fault(PULL, "hang")]))
     (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
     servers = {
-        name: {"command": argv, "extensions": [".scr"]}
+        name: {"command": argv, "extensions": [".scr"], "proof": "pull"}
         for name, argv in (("silent", silent), ("quick", scripted(Script(diagnostics=BY_PULL))))
     }
     cancel = lspkit.CancelToken()

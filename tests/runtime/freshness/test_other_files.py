@@ -125,7 +125,7 @@ def test_where_the_server_does_not_look_the_others_are_not_clean(tmp_path, scrip
 def test_where_one_of_the_servers_is_missing_the_others_are_not_clean(tmp_path, scripted):
     project(tmp_path, a="fine\n", b="fine\n")
     servers = {
-        name: {"command": argv, "extensions": [".scr"]}
+        name: {"command": argv, "extensions": [".scr"], "proof": "pull"}
         for name, argv in (
             ("there", scripted(Script(diagnostics=BY_PULL))),
             ("missing", ["/no/such/program"]),
@@ -298,7 +298,7 @@ def test_of_two_servers_the_one_that_sees_less_sets_the_coverage(tmp_path, scrip
     project(tmp_path, a="fine\n", b="ERROR\n", c="wrong\n")
     whole = scripted(telling(entry(tmp_path / "c.scr", finding("over there"))))
     servers = {
-        name: {"command": argv, "extensions": [".scr"]}
+        name: {"command": argv, "extensions": [".scr"], "proof": "pull"}
         for name, argv in (("whole", whole), ("open", scripted(Script(diagnostics=BY_PULL))))
     }
     with lspkit.Workspace(tmp_path, config={"lsp": servers}) as ws:

@@ -39,6 +39,11 @@ NO_VERSION = Diagnostics(version=False)
 ON_SAVE = Diagnostics(on=["save"])
 
 
+def undescribed(argv: list[str], **more: Any) -> dict[str, Any]:
+    """The configuration of the scripted server, without a word about its proofs."""
+    return {"scripted": {"command": argv, "extensions": [".scr"], **more}}
+
+
 def work(kind: str, token: str = "build/1") -> dict[str, Any]:
     """A piece of work begins or ends."""
     value = {"kind": kind, "title": "Building"}
@@ -403,3 +408,63 @@ def test_a_doubt_is_about_the_file_that_it_names_or_about_all(
     say = Say(OPEN, notification={"method": STATE, "params": {"textDocument": about}})
     with workspace(tmp_path, scripted(Script(say=[say])), text="fine\n") as ws:
         assert ws.check("a.scr").verdict.value == verdict
+
+
+# By a pull
+
+
+def test_an_empty_pull_proves_nothing_until_somebody_says_so(tmp_path, scripted):
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    with workspace(tmp_path, argv, text="fine\n", lsp=undescribed(argv)) as ws:
+        clean = ws.check("a.scr")
+        dirty = ws.check("a.scr", text="ERROR\n")
+    assert clean.verdict.unknown
+    assert 'set lsp.scripted.proof to "pull"' in clean.why
+    assert dirty.verdict.dirty
+    with workspace(tmp_path, argv, text="fine\n", lsp=undescribed(argv, proof="pull")) as ws:
+        assert ws.check("a.scr").verdict.clean
+
+
+def test_what_is_published_about_the_text_counts_beside_an_empty_pull(tmp_path, scripted):
+    empty = {"kind": "full", "items": []}
+    say = [Say(PULL, notification=published(tmp_path / "a.scr", finding("pushed"), version=1))]
+    pulls = {"diagnosticProvider": {"interFileDependencies": False, "workspaceDiagnostics": False}}
+    argv = scripted(
+        Script(
+            capabilities=pulls,
+            diagnostics=Diagnostics(how="none"),
+            say=say,
+            answers={PULL: empty},
+        )
+    )
+    with workspace(tmp_path, argv, text="fine\n", lsp=undescribed(argv)) as ws:
+        report = ws.check("a.scr")
+    assert report.verdict.dirty
+    assert messages_of(report) == ["pushed"]
+
+
+def test_versions_count_for_a_server_whose_pulls_are_known_to_be_empty(tmp_path, scripted):
+    argv = scripted(
+        Script(
+            capabilities={"diagnosticProvider": {"workspaceDiagnostics": False}},
+            answers={PULL: {"kind": "full", "items": []}},
+        )
+    )
+    with workspace(tmp_path, argv, text="fine\n", lsp=undescribed(argv, proof="version")) as ws:
+        clean = ws.check("a.scr")
+        dirty = ws.check("a.scr", text="ERROR\n")
+        assert Log.of(argv).messages(PULL) == []
+    assert ways(clean) == [("", "version")]
+    assert (clean.verdict.value, dirty.verdict.value) == ("clean", "dirty")
+
+
+def test_a_request_is_answered_between_the_text_and_the_pull(tmp_path, scripted, rules):
+    rules(ProofRule(how="pull", ask=SYMBOLS))
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
+    with workspace(tmp_path, argv, text="fine\n") as ws:
+        ws.check("a.scr")
+        report = ws.check("a.scr", text="ERROR\n")
+        sent = [message["method"] for message in Log.of(argv).messages()]
+    assert report.verdict.dirty
+    at = sent.index(CHANGE)
+    assert sent[at : at + 3] == [CHANGE, SYMBOLS, PULL]

@@ -1,0 +1,95 @@
+"""Which TypeScript configuration includes a file, and what its server says about that.
+
+TypeScript continues without an option that it does not understand and without a file that cannot be
+read, so what it finds in a source then is not what the project asks for. TypeScript 7 publishes
+what is wrong with a configuration as soon as it has read it. tsserver has to be asked.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from lspkit.diagnostics import tsserver
+from lspkit.diagnostics.proof_rule import ProofRule
+from lspkit.errors import RequestFailedError
+from lspkit.protocol.methods import EXECUTE_COMMAND
+from lspkit.protocol.uris import path_to_uri
+from lspkit.protocol.wire.raw_items import join_lists
+from lspkit.runtime.concurrency.waiter import Steps, uncancelled
+from lspkit.runtime.exchange.ask_server import request_deadline, request_server
+from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.exchange.project_index import config_of
+from lspkit.runtime.freshness.check_subject import CheckSubject
+from lspkit.servers.project.config_imports import imported_by
+
+#: Most files of one configuration that are asked about.
+MOST_FILES = 10
+#: Seconds in which TypeScript 7 publishes about a configuration, even if nothing is wrong.
+FIRST_PUSH = 1.0
+
+
+def read_configuration(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[None]:
+    """Have the record know the configuration of a file, after the server has answered about it."""
+    server, index = one.server, one.server.choice.definition.index
+    if index is None or index.project is None:
+        return
+    if server.record.configuration_of(one.uri) is not None:
+        return
+    changes = server.record.configuration_changes
+    until = request_deadline(context, server, one.call)
+    config = yield from config_of(context, server, index.project, one.file, until)
+    if config is None:
+        return
+    files: tuple[str, ...] = (config,) if config else ()
+    if config and rule.ask == "tsserver":
+        bases = imported_by(os.path.dirname(config), (os.path.basename(config),)) - {config}
+        exist = (path for path in sorted(bases) if path.endswith(".json") and os.path.isfile(path))
+        files = (config, *exist)[:MOST_FILES]
+        for path in files:
+            yield from _ask_about(context, one, config, path, until)
+    elif config:
+        yield from _wait_for_first_push(one, path_to_uri(config))
+    server.record.note_configuration(one.uri, files, changes)
+
+
+def _wait_for_first_push(one: CheckSubject, uri: str) -> Steps[None]:
+    """Wait until the server has published about a configuration that it has just loaded.
+
+    When it reads one again, it publishes before it answers about a source.
+    """
+    latest = min(one.call.deadline, time.monotonic() + FIRST_PUSH)
+    while time.monotonic() < latest:
+        activity = one.server.activity.next(uri)
+        if one.server.record.last_said(uri) is not None or not one.server.usable:
+            return
+        uncancelled((yield (activity, latest)))
+
+
+def _ask_about(
+    context: Context, one: CheckSubject, config: str, path: str, until: float
+) -> Steps[None]:
+    """Have the record know the findings in one file of a configuration."""
+    params = {"file": path, "projectFileName": config}
+    items = tsserver.items_of(
+        (yield from _run(context, one, "semanticDiagnosticsSync", params, until))
+    )
+    lists = [items or b"[]"]
+    if path == config:
+        answer = yield from _run(
+            context, one, "synchronizeProjectList", {"knownProjects": []}, until
+        )
+        lists.append(tsserver.project_errors(answer, config))
+    one.server.record.pulled(path_to_uri(path), None, join_lists(lists))
+
+
+def _run(
+    context: Context, one: CheckSubject, command: str, params: dict[str, Any], until: float
+) -> Steps[bytes]:
+    request = tsserver.command_request(command, params)
+    try:
+        reply = yield from request_server(context, one.server, EXECUTE_COMMAND, request, until)
+    except RequestFailedError:
+        return b"null"  # the file is no part of the configuration
+    return bytes(reply.result)

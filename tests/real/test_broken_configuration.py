@@ -1,0 +1,73 @@
+"""A configuration that a server cannot read: nothing is proven, and the finding is at that file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lspkit import Severity
+from tests.real.disk_courses import CLEAN, TIMEOUT, UNKNOWN, elsewhere, workspace
+from tests.real.test_configuration_changes import project
+
+pytestmark = [
+    pytest.mark.server,
+    pytest.mark.slow,
+    pytest.mark.timeout(240),  # some are started four times
+    pytest.mark.usefixtures("programs_on_the_path"),
+]
+
+_PYTHON = "main.py", "own: int = 1\n"
+_SCRIPT = "main.ts", "export const own = 1;\n"
+_NO_BASE = '{"extends": "./base.json", "compilerOptions": {"types": []}}\n'
+_STRICT = '{"compilerOptions": {"strict": "yes", "types": []}}\n'
+_FINE = '{"compilerOptions": {"strict": true, "types": []}}\n'
+_TYPESCRIPT = [
+    (server, _SCRIPT, "tsconfig.json", _FINE, broken, words)
+    for server in ("typescript", "vtsls", "typescript-7")
+    for broken, words in ((_STRICT, "requires a value of type boolean"), (_NO_BASE, "base.json"))
+]
+
+
+@pytest.mark.parametrize(
+    ("server", "source", "name", "fine", "broken", "words"),
+    [
+        ("ty", _PYTHON, "ty.toml", "[rules]\n", "[rules\n", "TOML parse error at line 1, column 7"),
+        ("ty", _PYTHON, "ty.toml", "", '[rules]\nunresolved-import = "loud"\n', "variant `loud`"),
+        ("ruff", _PYTHON, "ruff.toml", "", "[lint\n", "TOML parse error"),
+        ("pyright", _PYTHON, "pyrightconfig.json", "{}", "{ nope", "could not be parsed"),
+        ("pyright", _PYTHON, "pyrightconfig.json", "{}", '{"extends": "./no.json"}', "no.json"),
+        (
+            "basedpyright",
+            _PYTHON,
+            "pyrightconfig.json",
+            "{}",
+            '{"reportMissingImports": "loud"}',
+            'Config "reportMissingImports" entry must be',
+        ),
+        *_TYPESCRIPT,
+    ],
+)
+def test_a_file_is_unknown_as_long_as_the_configuration_cannot_be_read(
+    server: str,
+    source: tuple[str, str],
+    name: str,
+    fine: str,
+    broken: str,
+    words: str,
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "project"
+    path, configuration = folder / source[0], folder / name
+    with workspace(server, project(server, {source[0]: source[1], name: broken}), folder) as ws:
+        report = ws.check(path, timeout=TIMEOUT)
+        assert report.verdict is UNKNOWN
+        assert report.why.startswith(f"{server}: it cannot read its configuration: ")
+        assert words in report.why
+        [finding] = ws.diagnostics()[configuration]
+        assert finding.severity is Severity.ERROR
+        assert words in finding.message
+        for text, verdict in ((fine, CLEAN), (broken, UNKNOWN), (fine, CLEAN)):
+            elsewhere("write", configuration, text)
+            assert ws.check(path, timeout=TIMEOUT).verdict is verdict
+        assert ws.diagnostics() == {}
