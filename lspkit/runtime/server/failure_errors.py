@@ -49,13 +49,13 @@ def gone(server: str, reason: str, status: int | None, stderr: str) -> errors.Se
 def ended(
     choice: Choice, reason: str, status: int | None, stderr: str, *, never_up: bool
 ) -> errors.LspkitError:
-    """The connection to the server has ended; `never_up`: before it has sent anything."""
+    """The connection to the server has ended; `never_up`: before it has sent a message."""
     if status is not None and reason in (CLOSED_INPUT, CLOSED_OUTPUT):
         reason = f"it ended with {describe_exit(status)}"
-    if never_up and status and status > 0:
+    if never_up and status is not None and status >= 0:
         # For example a stub that exits at once: no server has crashed, there was none.
         said = f": {telling_line(stderr)}" if stderr else ""
-        return useless(choice, f"{reason}{said}")
+        return not_starting(choice, f"{reason}{said}")
     return gone(choice.id, reason, status, stderr)
 
 
@@ -85,6 +85,12 @@ def useless(choice: Choice, why: str) -> errors.ServerUnavailableError:
         looked_for=program,
         install=install_hint(choice.definition, user_folders()).command,
     )
+
+
+def not_starting(choice: Choice, why: str) -> errors.ServerUnavailableError:
+    """The program was found, but ends or refuses when it is started as a server."""
+    hint = install_hint(choice.definition, user_folders())
+    return useless(choice, f"{why}{_words(hint)}")
 
 
 def held_back(choice: Choice, folders: Sequence[str]) -> errors.ServerUnavailableError:
