@@ -169,7 +169,7 @@ def why_nothing_runs(rows: Iterable[ServerStatus]) -> str:
         elif row.reason == NOT_FOUND:
             what = "not found"
         else:
-            what = "unusable" if row.trust == "trusted" else "held back"
+            what = "held back" if row.reason.startswith("held back") else "unusable"
         counts[what] = counts.get(what, 0) + 1
     told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
     return f"no server can run ({told})" if told else ""

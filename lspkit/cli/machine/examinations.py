@@ -121,6 +121,10 @@ def _servers(scene: Scene) -> Iterator[Examination]:
         if row.state == "held back":
             yield Examination("server", NOTE, f"{row.id} is {choice.why_not}")
             continue
+        if row.state == "broken":
+            told = f"{row.id} {choice.why_not}"
+            yield Examination("server", BROKEN, told, f"get what it needs: {row.install}")
+            continue
         version, fault = "", ""
         if row.where != "project":
             version, fault = version_of(choice.definition, row.path, installed)

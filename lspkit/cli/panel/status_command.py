@@ -101,11 +101,13 @@ def _idle_text(taken: WorkspaceStatus, root: str, where: str) -> str:
     states = {
         "available for the files here": "found",
         "held back": "held back",
+        "cannot run": "broken",
         "not installed": "missing",
     }
     for what, state in states.items():
         if names := [row.id for row in rows if row.state == state]:
-            more = "; `lspkit doctor` says how to get it" if state == "missing" else ""
+            helps = state in ("missing", "broken")
+            more = "; `lspkit doctor` says how to get it" if helps else ""
             lines.append(f"  {what}: {name_some(names)}{more}")
     if not rows:
         lines.append("  no file here has a server")

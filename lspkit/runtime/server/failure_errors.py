@@ -95,7 +95,7 @@ def not_starting(choice: Choice, why: str) -> errors.ServerUnavailableError:
 
 def held_back(choice: Choice, folders: Sequence[str]) -> errors.ServerUnavailableError:
     """It would run code of a project that is not trusted, or lacks something."""
-    if choice.permit.trusted:
+    if not choice.trust_helps:
         hint = install_hint(choice.definition, folders)
         message = f"{choice.id} {choice.why_not}{_words(hint)}"
         return errors.ServerUnavailableError(message, server=choice.id, install=hint.command)

@@ -33,6 +33,8 @@ class Choice(msgspec.Struct, frozen=True):
     permit: trust_profile.Permit = trust_profile.ALL
     #: Why it does not run there, even if its program is found; empty if it runs.
     held_back: str = ""
+    #: Whether it would run if the project were trusted.
+    trust_helps: bool = False
     #: The virtual environments that it was chosen for, if it reads their packages.
     environments: Environments = Environments()
 
@@ -50,7 +52,7 @@ class Choice(msgspec.Struct, frozen=True):
         """Why it does not run, and what would allow it; empty if it runs."""
         if not self.held_back:
             return ""
-        if self.permit.trusted:
+        if not self.trust_helps:
             return f"cannot run: {self.held_back}"
         remedy = f"; to allow it: {self.permit.remedy}" if self.permit.remedy else ""
         return f"held back: {self.held_back}{remedy}"
@@ -236,7 +238,8 @@ def permitted(
     else:
         made = trust_profile.restrict(definition, argv, root, workspace)
     if isinstance(made, str):
-        return Choice(definition, argv, said, root, permit, made)
+        helps = not permit.trusted and trust_profile.trust_helps(definition, root)
+        return Choice(definition, argv, said, root, permit, made, helps)
     return Choice(made, argv, said, root, permit, environments=environments)
 
 
