@@ -11,7 +11,7 @@ from lspkit.install.install_hint import GET_IT_WITH, InstallHint, install_hint, 
 from lspkit.runtime.process.backoff import FailureRecord
 from lspkit.runtime.process.child import describe_exit
 from lspkit.runtime.server.connection import CLOSED_INPUT, CLOSED_OUTPUT
-from lspkit.servers.selection.choose import Choice, disabled_text
+from lspkit.servers.selection.choose import Choice, disabled_text, unfit_programs
 from lspkit.visible_text import count
 
 #: Words of lines that say what went wrong; and beginnings of lines that do not.
@@ -116,11 +116,13 @@ def missing(
     """No program of the server was found. `disabled` servers could run in its place."""
     commands = choice.definition.launch.commands
     names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
-    any_of_family = not choice.config.selects
+    any_of_family = not choice.config.selects and not choice.by_compiler
     hint = install_hint(choice.definition, folders, any_of_family=any_of_family, disabled=disabled)
     other = f" ({disabled_text(disabled)})" if disabled and any_of_family else ""
+    why = [choice.why] if choice.by_compiler else []
+    more = "; ".join(["", *why, *unfit_programs(choice.definition, folders)])
     return errors.ServerUnavailableError(
-        f"{_not_there(choice, names)}{other}{_words(hint)}",
+        f"{_not_there(choice, names)}{other}{more}{_words(hint)}",
         server=choice.id,
         looked_for=f"{names} in {os.pathsep.join(folders)}",
         install=hint.command,
