@@ -292,6 +292,8 @@ class Pool:
     def _choose_again(self) -> None:
         with self._lock:
             self.assignments.choose_again()
+            for slot in self._slots.values():
+                slot.why = ""  # perhaps another server takes its place
 
     def renew(self, server: Server) -> None:
         """Have a new process replace a server, as soon as one is needed."""
