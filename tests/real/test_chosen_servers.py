@@ -1,4 +1,4 @@
-"""Of several real servers that runs which the project's own files ask for, also once they change."""
+"""Of several real servers the project's own files choose one, also once they change."""
 
 from __future__ import annotations
 
