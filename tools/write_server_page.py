@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from lspkit.install.recipe_table import recipes_of
+from lspkit.install.recipe_table import PAGES, recipes_of
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 
@@ -115,6 +115,7 @@ def section(one: Definition) -> str:
     lines += ["", "Install:", ""]
     lines += [f"- lspkit: `lspkit install {one.id}`"] if recipes_of(one.id) else []
     lines += [f"- {manager}: `{command}`" for manager, command in one.install_commands.items()]
+    lines += [f"- page: <{PAGES[one.id]}>"] if one.id in PAGES else []
     if one.quirks:
         lines += ["", "Good to know:", ""]
         lines += [f"- {quirk}" for quirk in one.quirks]
