@@ -36,7 +36,6 @@ _NPM_TABLES = ("devDependencies", "dependencies", "optionalDependencies")
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _MAJOR = re.compile(r"[\s^~>=v]*+(\d+)")
 
-
 #: Names of files whose content decides.
 _DECIDING = frozenset({PYPROJECT, "package.json", *map(os.path.basename, REQUIREMENTS)})
 
@@ -202,8 +201,13 @@ def unfit_program(compiler: Compiler, program: str) -> str:
     """Why a program of a compiler's package is no server; empty if it may be one."""
     if os.path.basename(program) not in compiler.programs:
         return ""
-    folder = package_of(program, compiler.package)
+    folder = _package_folder(program, compiler.package, _stamp(program))
     version = description_of(folder).get("version") if folder is not None else None
     if not isinstance(version, str) or compiler.serves(major_of(version)):
         return ""
     return f"{program} is {compiler.package} {version}, and a server only from {compiler.least} on"
+
+
+@functools.lru_cache(64)
+def _package_folder(program: str, package: str, stamp: tuple[int, ...]) -> str | None:
+    return package_of(program, package) if stamp else None
