@@ -1,4 +1,4 @@
-"""Opening files whose kind nobody vouches for."""
+"""Opening and reading files whose kind nobody vouches for."""
 
 from __future__ import annotations
 
@@ -14,3 +14,12 @@ def open_regular(path: str, flags: int) -> int:
         return descriptor
     os.close(descriptor)
     raise OSError(errno.EINVAL, "it is not a regular file", path)
+
+
+def read_regular(path: str, most: int) -> bytes:
+    """The first bytes of a regular file, at most this many; nothing if it cannot be read."""
+    try:
+        with open(path, "rb", opener=open_regular) as file:
+            return file.read(most)
+    except OSError:
+        return b""

@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from lspkit.install.recipe_table import recipes_of
+from lspkit.install.recipe_table import PAGES, recipes_of
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 
@@ -22,7 +22,8 @@ HEAD = """\
 <!-- Written by tools/write_server_page.py from lspkit/servers/catalog. Change it there. -->
 
 These work without any configuration as soon as their program is found. Of several servers for one
-language the first in this list runs; only the two for Vue work together. Linters run beside it,
+language that runs which [the project's own files](which-server.md) ask for, else the first in this
+list; only the two for Vue work together. Linters run beside it,
 those of the web only in projects that are set up for them. *Tested with* names the version that
 answered lspkit's own tests; where it says *documentation*, the entry was written from what the
 server's authors say, and nobody has tried it here yet.
@@ -71,6 +72,17 @@ def unsaved(one: Definition) -> str:
     return UNSAVED[one.documents.unsaved] + also
 
 
+def signs(one: Definition) -> str:
+    """What shows that a project uses it."""
+    if (compiler := one.compiler) is not None:
+        bounds = f"from {compiler.least} on" if compiler.least else f"below {compiler.below}"
+        return f"`{compiler.package}` {bounds}"
+    if one.signs is None:
+        return ""
+    package = one.signs.package
+    return f"{code([*one.signs.files, f'[tool.{package}]'])}, or the package `{package}`"
+
+
 def values(said: object) -> str:
     """What it is told, as it is told; empty if that is nothing."""
     return f"`{json.dumps(said)}`" if said else ""
@@ -87,6 +99,7 @@ def section(one: Definition) -> str:
         "Root, outermost first": code(one.roots.outermost),
         "Only with": code(one.roots.only_with),
         "Not with": code(one.roots.kept_out_by),
+        "Runs where the project has": signs(one),
         "Needs the program": code(borrows[:1] if borrows is not None else ()),
         "Has questions answered by": code((one.forwards.to,) if one.forwards is not None else ()),
         "Unsaved text of other files": unsaved(one),
@@ -102,6 +115,7 @@ def section(one: Definition) -> str:
     lines += ["", "Install:", ""]
     lines += [f"- lspkit: `lspkit install {one.id}`"] if recipes_of(one.id) else []
     lines += [f"- {manager}: `{command}`" for manager, command in one.install_commands.items()]
+    lines += [f"- page: <{PAGES[one.id]}>"] if one.id in PAGES else []
     if one.quirks:
         lines += ["", "Good to know:", ""]
         lines += [f"- {quirk}" for quirk in one.quirks]

@@ -126,25 +126,30 @@ def _bootstrap_of(root: str) -> Bootstrap:
 
 
 def stop(arguments: argparse.Namespace) -> int:
-    """End the service of a workspace, or all, with their servers. One that hangs is killed."""
+    """End the services of a workspace, or all, with their servers. One that hangs is killed."""
+    from lspkit.cli.machine.running_services import running_services  # here: `serve` is quick
+
     if arguments.all:
         return _stop_all(as_data=arguments.json)
     bootstrap = _bootstrap_of(chosen_root(arguments.root))
-    found = connect_socket(bootstrap.place(os.environ, create=False))
-    root = bootstrap.workspace_root
-    if found is None:
-        message = f"no service is running for {root}"
-    else:
-        with found:
-            message = f"the service for {root} {_end_process(service_pid(found))}"
-    plain = {"root": root, "stopped": found is not None, "message": message}
+    connection = connect_socket(bootstrap.place(os.environ, create=False))
+    root, messages = bootstrap.workspace_root, list[str]()
+    if connection is not None:
+        with connection:
+            messages.append(f"the service for {root} {_end_process(service_pid(connection))}")
+    for service in running_services():
+        if service.root == root:
+            ended = _end_process(service.pid)
+            messages.append(f"the service for {root} with another configuration {ended}")
+    message = "; ".join(messages) or f"no service is running for {root}"
+    plain = {"root": root, "stopped": bool(messages), "message": message}
     print_result(as_json(plain) if arguments.json else one_line(message))
     return CLEAN
 
 
 def _stop_all(*, as_data: bool) -> int:
     """End all services of the user."""
-    from lspkit.cli.machine.running_services import running_services  # here: rarely needed
+    from lspkit.cli.machine.running_services import running_services  # here: `serve` is quick
 
     plain: list[dict[str, object]] = []
     for one in running_services():

@@ -2,7 +2,7 @@
 
 The first command is `lspkit install`, where there is a recipe whose package manager is here. Then
 come the commands of the definition whose package managers are here. If there is none of them, the
-hint says what is needed.
+hint names the page of the server's authors, if it is known, and says what is needed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 
 import msgspec
 
-from lspkit.install.recipe_table import recipes_of
+from lspkit.install.recipe_table import PAGES, recipes_of
 from lspkit.late_imports import safe_imports
 from lspkit.servers.definition import Definition
 from lspkit.servers.selection.program_lookup import find_program
@@ -46,7 +46,7 @@ class InstallHint(msgspec.Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """The preferred command; empty if none is known at all."""
+        """The preferred command, or the page that has one; empty if none is known at all."""
         return self.commands[0] if self.commands else self.otherwise.partition(" (")[0]
 
     def __str__(self) -> str:
@@ -112,7 +112,10 @@ def hint_for(
     if recipes:
         return InstallHint(otherwise=f"{own} (needs {_missing(needed, has)})")
     for manager, command in definition.install_commands.items():
-        return InstallHint(otherwise=f"{command} (needs {_missing((manager,), has)})")
+        missing = _missing((manager,), has)
+        if page := PAGES.get(definition.id):
+            return InstallHint(otherwise=f"{page} ({command} needs {missing})")
+        return InstallHint(otherwise=f"{command} (needs {missing})")
     return InstallHint()
 
 

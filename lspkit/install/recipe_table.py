@@ -188,6 +188,23 @@ RECIPES: tuple[Recipe, ...] = (
 )
 
 
+#: Server: the page of its authors, where no package manager that every system has can get it.
+PAGES = {
+    "clojure-lsp": "https://clojure-lsp.io/installation/",
+    "dart": "https://dart.dev/get-dart",
+    "elixir-ls": "https://github.com/elixir-lsp/elixir-ls",
+    "gleam": "https://github.com/gleam-lang/gleam",
+    "jdtls": "https://github.com/eclipse-jdtls/eclipse.jdt.ls",
+    "kotlin-language-server": "https://github.com/fwcd/kotlin-language-server",
+    "kotlin-lsp": "https://github.com/Kotlin/kotlin-lsp",
+    "lua-language-server": "https://github.com/LuaLS/lua-language-server",
+    "marksman": "https://github.com/artempyanykh/marksman",
+    "texlab": "https://github.com/latex-lsp/texlab",
+    "tinymist": "https://github.com/Myriad-Dreamin/tinymist",
+    "zls": "https://github.com/zigtools/zls",
+}
+
+
 def recipes_of(server: str) -> tuple[Recipe, ...]:
     """The recipes that a server needs, by its id; empty if lspkit cannot install it."""
     return tuple(one for one in RECIPES if server in one.servers)

@@ -47,6 +47,8 @@ def _details(server: ServerStatus, root: str, age: float) -> Iterator[_Detail]:
         yield "reason", server.reason, ERROR_LINES, "broken"
     if server.state is ServerState.UNAVAILABLE and server.install:
         yield "get it", server.install, COMMAND_LINES, "strong"
+    if server.why:
+        yield "chosen", f"because {server.why}", 2, ""
     for one in server.roots:
         yield from _root_details(one, root, age)
     command = shlex.join(server.command) if server.command else "(its program was not found)"

@@ -59,6 +59,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     #: declarations are requested, and the latter are removed.
     confuses_declarations: bool = False
     roots: parts.Roots = parts.Roots()
+    #: How a project says that it uses this server, or which version of a compiler it has.
+    signs: parts.ProjectSigns | None = None
+    compiler: parts.Compiler | None = None
     launch: parts.Launch = parts.Launch()
     trust: parts.TrustProfile = parts.TrustProfile()
     readiness: parts.Readiness = parts.Readiness()

@@ -87,6 +87,31 @@ class TrustProfile(msgspec.Struct, frozen=True, kw_only=True):
 HARMLESS = TrustProfile(untrusted=UntrustedRun())
 
 
+class ProjectSigns(msgspec.Struct, frozen=True, kw_only=True):
+    """What shows that a project uses this one of several type checkers."""
+
+    #: Its package of Python: also the name of its table below `tool` in `pyproject.toml`, and of
+    #: its program in a virtual environment.
+    package: str
+    #: Names of files that configure it.
+    files: tuple[str, ...] = ()
+
+
+class Compiler(msgspec.Struct, frozen=True, kw_only=True):
+    """The npm package of a compiler. Its major version in a project decides which server runs."""
+
+    package: str
+    #: The first major version that the server serves, and the first that it does not serve.
+    least: int = 0
+    below: int = 1_000_000
+    #: Programs of that package: they count only in a version that the server serves.
+    programs: tuple[str, ...] = ()
+
+    def serves(self, major: int | None) -> bool:
+        """Whether it serves a major version; None is an unknown one."""
+        return major is None or self.least <= major < self.below
+
+
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     """When the server has loaded its project, so that its answers count."""
 

@@ -122,6 +122,8 @@ class ServerStatus(Value, frozen=True):
     diagnostics: dict[str, int] = msgspec.field(default_factory=dict)
     #: Why it cannot run.
     reason: str = ""
+    #: Why it was chosen among several for one language; empty until it is, or if there is only one.
+    why: str = ""
     install: str = ""
     #: For a server of Python: the interpreter whose packages it uses, and why.
     interpreter: Interpreter | None = None
@@ -169,7 +171,7 @@ def why_nothing_runs(rows: Iterable[ServerStatus]) -> str:
         elif row.reason == NOT_FOUND:
             what = "not found"
         else:
-            what = "unusable" if row.trust == "trusted" else "held back"
+            what = "held back" if row.reason.startswith("held back") else "unusable"
         counts[what] = counts.get(what, 0) + 1
     told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
     return f"no server can run ({told})" if told else ""
@@ -201,6 +203,7 @@ def status_text(taken: WorkspaceStatus) -> str:
         if not _has_lines(row):
             continue
         lines.append(f"  {row.server}: {row.state.value}")
+        lines += [f"    chosen because {row.why}"] if row.why else []
         lines += [f"    interpreter: {row.interpreter}"] if row.interpreter is not None else []
         lines += [f"    {line}" for root in row.roots for line in _root_lines(root)]
     lines += [f"  {line}" for line in _other_lines(taken.rows)]

@@ -31,7 +31,7 @@ def test_a_missing_server_of_a_language_that_the_project_has_is_broken(bare, pro
     status, found = doctor(bare, project)
     assert status == 1
     [server] = [one for one in about("server", found) if one["state"] == "broken"]
-    assert server["text"] == "no server for python: basedpyright is missing"
+    assert server["text"] == "no server for python: ty is missing"
     assert "pip install 'lspkit[python]'" in server["hint"]
 
 
@@ -41,7 +41,7 @@ def test_a_disabled_server_is_not_offered(bare, project):
     _, found = doctor(bare, project)
     [server] = [one for one in about("server", found) if one["state"] == "broken"]
     assert server["text"] == (
-        "no server for python: basedpyright is missing (ty is disabled in the configuration)"
+        "no server for python: pyright is missing (ty is disabled in the configuration)"
     )
     assert "lspkit[python]" not in server["hint"]
 

@@ -126,7 +126,7 @@ def test_without_npm_one_line_offers_what_this_machine_has(machine):
     assert done.returncode == 1
     assert done.stdout == (
         "pyright is not installed: npm is not on this machine; this machine can: lspkit install "
-        "basedpyright, or lspkit install ty, or lspkit install pyrefly\n"
+        "ty, or lspkit install basedpyright, or lspkit install pyrefly\n"
     )
     assert not left_over(machine)
 

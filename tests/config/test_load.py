@@ -71,17 +71,17 @@ def test_disabled_wins_in_any_layer_and_by_any_name(scene, first, project_is_off
 
 
 def test_other_names_of_servers_become_ids(scene):
-    scene.say({"lsp": {"python": {"roots": ["a"], "settings": {"x": 1}}, "basedpyright": {}}})
-    scene.project({"lsp": {"basedpyright": {"roots": ["b"]}}})
+    scene.say({"lsp": {"python": {"roots": ["a"], "settings": {"x": 1}}, "ty": {}}})
+    scene.project({"lsp": {"ty": {"roots": ["b"]}}})
     loaded = scene.load(aliases=ALIASES)
-    assert list(loaded.config.lsp) == ["basedpyright"]
-    server = loaded.config.server("basedpyright")
+    assert list(loaded.config.lsp) == ["ty"]
+    server = loaded.config.server("ty")
     assert (server.roots, server.settings) == (["b"], {"x": 1})
 
 
 def test_in_one_file_the_id_counts_more_than_another_name(scene):
-    scene.say({"lsp": {"basedpyright": {"roots": ["id"]}, "python": {"roots": ["name"]}}})
-    assert scene.load(aliases=ALIASES).config.server("basedpyright").roots == ["id"]
+    scene.say({"lsp": {"ty": {"roots": ["id"]}, "python": {"roots": ["name"]}}})
+    assert scene.load(aliases=ALIASES).config.server("ty").roots == ["id"]
 
 
 # Security
@@ -187,7 +187,7 @@ def test_what_was_trusted_does_not_depend_on_the_names_that_are_known(scene, mon
     scene.project({"lsp": {"python": {"command": ["x"]}}})
     loaded = [scene.load(aliases=aliases) for aliases in (None, ALIASES)]
     assert seen[0] == seen[1] == loaded[0].project == loaded[1].project
-    assert loaded[1].held_back == ("lsp.basedpyright.command",)
+    assert loaded[1].held_back == ("lsp.ty.command",)
 
 
 def test_the_users_own_file_is_not_gated(scene):

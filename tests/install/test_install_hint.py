@@ -59,6 +59,19 @@ def test_where_nothing_is_there_the_hint_says_what_is_missing(one: Definition):
     assert "(" not in hint.command
 
 
+@EACH
+def test_a_machine_without_brew_is_not_sent_to_brew(one: Definition):
+    hint = hint_for(one, having("pip", "npm", "apt"))
+    assert not hint.command.startswith("brew ")
+
+
+def test_without_a_way_on_this_machine_the_page_of_the_authors_is_named():
+    hint = hint_for(server("zls"), having("npm"))
+    page = "https://github.com/zigtools/zls"
+    assert hint.command == page
+    assert str(hint) == f"{page} (brew install zls needs brew, which this machine does not have)"
+
+
 def test_go_without_go_is_offered_what_is_there():
     assert hint_for(server("gopls"), having("apt", "brew")).commands == (
         "brew install gopls",

@@ -161,12 +161,24 @@ def test_without_a_compilation_database_the_answer_says_so(tmp_path: Path) -> No
         assert "compile_commands.json" in answer.caveats[0].message
 
 
+def test_a_compilation_database_with_a_relative_folder_is_not_called_missing(
+    tmp_path: Path,
+) -> None:
+    folder = c_project(tmp_path, database=False)
+    entry = {"directory": ".", "file": "main.c", "command": "cc -c main.c"}
+    (folder / "compile_commands.json").write_text(json.dumps([entry]))
+    with start(folder, "clangd") as ws:
+        found = ws.references("util.c", symbol="add", timeout=TIMEOUT)
+    assert not found.complete
+    assert "`directory` is not an absolute path" in found.caveats[0].message
+
+
 def test_an_incomplete_edit_is_applied_only_by_force(tmp_path: Path) -> None:
     with start(c_project(tmp_path, database=False), "clangd") as ws:
         edit = ws.rename("util.c", symbol="add", new_name="plus", timeout=TIMEOUT)
         assert not edit.complete
         for verify in (False, True):
-            with pytest.raises(IncompleteEditError, match="no compilation database"):
+            with pytest.raises(IncompleteEditError, match="has built no index"):
                 ws.apply(edit, verify=verify)
         assert "plus" not in (tmp_path / "util.c").read_text()
         ws.apply(edit, force=True)

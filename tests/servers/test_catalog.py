@@ -40,7 +40,7 @@ BY_ID = {one.id: one for one in BUILT_IN}
 
 #: The order of preference within each language.
 EXPECTED = {
-    "python": ["basedpyright", "pyright", "ty", "pyrefly", "zuban"],
+    "python": ["ty", "pyright", "basedpyright", "pyrefly", "zuban"],
     "typescript": ["typescript", "vtsls", "typescript-7", "deno"],
     "go": ["gopls"],
     "rust": ["rust-analyzer"],
@@ -116,7 +116,7 @@ def test_no_two_servers_have_a_name_in_common():
 @pytest.mark.parametrize(
     ("alias", "id"),
     [
-        ("python", "basedpyright"),
+        ("python", "ty"),
         ("go", "gopls"),
         ("rust", "rust-analyzer"),
         ("java", "jdtls"),

@@ -117,6 +117,8 @@ def test_an_interpreter_is_named_only_if_the_server_that_runs_it_does(bare_proje
     program(bare_project.parent / "home" / "ty")
     assert held_back(loaded(bare_project)) == []
     program(bare_project.parent / "home" / "pyright-langserver")
+    assert held_back(loaded(bare_project)) == []
+    (bare_project / "pyrightconfig.json").write_text("{}", encoding="utf-8")
     assert held_back(loaded(bare_project)) == [".venv/bin/python"]
     configure(bare_project, {"lsp": {"ty": {"disabled": False}}})
     assert held_back(loaded(bare_project)) == []

@@ -39,8 +39,12 @@ def choices(name: str, folders: list[str], config: dict[str, Any] | None = None)
 
 def test_of_several_type_checkers_the_first_found_runs(programs):
     folders = programs("ty", "pyright-langserver")
-    assert chosen("a.py", folders) == ["pyright"]
-    assert chosen("a.py", programs("basedpyright-langserver")) == ["basedpyright"]
+    assert chosen("a.py", folders) == ["ty"]
+
+
+def test_a_type_checker_that_is_not_found_makes_room_for_the_next(programs):
+    folders = programs("pyrefly", "basedpyright-langserver")
+    assert chosen("a.py", folders) == ["basedpyright"]
 
 
 def test_a_linter_runs_beside_the_type_checker(programs):
@@ -49,7 +53,7 @@ def test_a_linter_runs_beside_the_type_checker(programs):
 
 def test_where_no_program_is_found_the_first_type_checker_is_reported(programs):
     [choice] = choices("a.py", programs())
-    assert choice.id == "basedpyright"
+    assert choice.id == "ty"
     assert choice.argv == ()
 
 
@@ -58,24 +62,24 @@ def test_a_missing_linter_is_not_reported(programs):
 
 
 def test_a_command_selects_a_server_in_place_of_the_found_one(programs):
-    folders = programs("basedpyright-langserver", "ty")
-    assert chosen("a.py", folders, {"ty": {"command": ["ty", "server"]}}) == ["ty"]
-    assert chosen("a.py", folders, {"ty": {"disabled": False}}) == ["ty"]
+    folders = programs("pyrefly", "ty")
+    assert chosen("a.py", folders, {"pyrefly": {"command": ["pyrefly", "lsp"]}}) == ["pyrefly"]
+    assert chosen("a.py", folders, {"pyrefly": {"disabled": False}}) == ["pyrefly"]
 
 
 def test_settings_alone_select_nothing(programs):
-    folders = programs("basedpyright-langserver", "ty")
-    assert chosen("a.py", folders, {"ty": {"settings": {"ty": {}}}}) == ["basedpyright"]
+    folders = programs("pyrefly", "ty")
+    assert chosen("a.py", folders, {"pyrefly": {"settings": {"pyrefly": {}}}}) == ["ty"]
 
 
 def test_two_selected_type_checkers_both_run(programs):
     both = {"ty": {"disabled": False}, "pyright": {"disabled": False}}
-    assert chosen("a.py", programs("ty", "pyright-langserver"), both) == ["pyright", "ty"]
+    assert chosen("a.py", programs("ty", "pyright-langserver"), both) == ["ty", "pyright"]
 
 
 def test_a_disabled_server_is_passed_over(programs):
     folders = programs("basedpyright-langserver", "ty")
-    assert chosen("a.py", folders, {"basedpyright": {"disabled": True}}) == ["ty"]
+    assert chosen("a.py", folders, {"ty": {"disabled": True}}) == ["basedpyright"]
 
 
 def test_false_leaves_none(programs):

@@ -225,6 +225,25 @@ def test_one_without_a_rival_is_told_of(tmp_path: Path) -> None:
     assert "tsserver" in choice.held_back
 
 
+def test_trust_is_advised_only_where_the_project_has_what_the_server_lacks(tmp_path: Path) -> None:
+    program(tmp_path / "bin" / "typescript-language-server")
+    (tmp_path / "a.ts").touch()
+
+    def why_not() -> str:
+        folders, config = [str(tmp_path / "bin")], read_config({})
+        permit = Permit(False, "untrusted", "lspkit trust add")
+        [choice] = choose(
+            str(tmp_path / "a.ts"), str(tmp_path), config, folders, permits=lambda _: permit
+        )
+        return choice.why_not
+
+    assert why_not().startswith("cannot run: it needs tsserver")
+    assert "trust" not in why_not()
+    program(tmp_path / "node_modules" / "typescript" / "lib" / "tsserver.js")
+    assert why_not().startswith("held back: ")
+    assert why_not().endswith("to allow it: lspkit trust add")
+
+
 def test_one_that_was_selected_makes_no_room(tmp_path: Path) -> None:
     for name in ("pyrefly", "ty"):
         program(tmp_path / name)

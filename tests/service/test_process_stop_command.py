@@ -32,6 +32,18 @@ def test_it_ends_the_service_with_its_servers(site: Site) -> None:
         assert site.sockets() == []
 
 
+def test_it_ends_also_the_services_of_another_configuration(site: Site) -> None:
+    with site.connect(trusted=True):
+        other = f"the service for {site.project} with another configuration has ended"
+        assert site.run("stop").stdout == f"{other}\n"
+        assert nothing_runs(), descendants()
+    with site.connect(), site.connect(trusted=True):
+        done = site.run("stop", str(site.project))
+        assert done.stdout == f"the service for {site.project} has ended; {other}\n"
+        assert site.run("status", "--all").stdout == "no service is running\n"
+        assert nothing_runs(), descendants()
+
+
 def test_a_service_that_its_client_has_not_waited_for_counts_as_ended(site: Site) -> None:
     with site.connect():
         pid = site.service_pid()

@@ -17,7 +17,7 @@ from lspkit.install.tools_home import installed_packages
 from lspkit.servers.project.project_files import ENOUGH, walk
 from lspkit.servers.restriction.held_back_servers import is_silent, notice
 from lspkit.servers.restriction.python_interpreter import interpreter_of
-from lspkit.servers.selection.choose import disabled_rivals, disabled_text
+from lspkit.servers.selection.choose import definitions, disabled_rivals, disabled_text
 from lspkit.servers.selection.program_lookup import find_program, tools_home
 from lspkit.service.election import connect_socket, service_pid
 from lspkit.service.runtime_folder import bootstrap_of
@@ -111,15 +111,20 @@ def _servers(scene: Scene) -> Iterator[Examination]:
         row = row_of(choice, hint_for(choice.definition, has), scene.root)
         if row.state == "missing":
             document = choice.definition.family in DOCUMENTS
-            any_of_family = not choice.config.selects
+            any_of_family = not choice.config.selects and not choice.by_compiler
             off = disabled_rivals(scene.loaded.config, choice.definition) if any_of_family else []
             get = hint_for(choice.definition, has, any_of_family=any_of_family, disabled=off)
             told = f"no server for {', '.join(row.languages[:3])}: {row.id} is missing"
             told += f" ({disabled_text(off)})" if off else ""
+            told += f"; {choice.why}" if choice.by_compiler else ""
             yield Examination("server", NOTE if document else BROKEN, told, f"get it: {get}")
             continue
         if row.state == "held back":
             yield Examination("server", NOTE, f"{row.id} is {choice.why_not}")
+            continue
+        if row.state == "broken":
+            told = f"{row.id} {choice.why_not}"
+            yield Examination("server", BROKEN, told, f"get what it needs: {row.install}")
             continue
         version, fault = "", ""
         if row.where != "project":
@@ -128,7 +133,11 @@ def _servers(scene: Scene) -> Iterator[Examination]:
             hint = f"get another: {hint_for(choice.definition, has)}"
             yield Examination("server", BROKEN, f"{row.id}: {row.path}: {fault}", hint)
             continue
-        yield Examination("server", OK, f"{row.id} {version or '(version unknown)'}: {row.path}")
+        told = f"{row.id} {version or '(version unknown)'}: {row.path}"
+        told += f", chosen because {choice.why}" if choice.why else ""
+        wanted = [one for one in definitions(scene.loaded.config) if one.id == choice.instead_of]
+        advice = f"get {wanted[0].id}: {hint_for(wanted[0], has)}" if wanted else ""
+        yield Examination("server", NOTE if wanted else OK, told, advice)
         interpreter = interpreter_of(choice)
         if interpreter is not None:
             state = OK if interpreter.path else NOTE

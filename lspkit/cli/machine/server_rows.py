@@ -116,6 +116,8 @@ def row_of(choice: Choice, hint: InstallHint, root: str) -> ServerRow:
         state = "disabled"
     elif not path:
         state, install = "missing", str(hint)
+    elif choice.held_back and not choice.trust_helps:
+        state, reason, install = "broken", choice.held_back, str(hint)
     elif choice.held_back:
         state, reason = "held back", choice.why_not.removeprefix("held back: ")
     return ServerRow(

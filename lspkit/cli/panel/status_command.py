@@ -94,19 +94,20 @@ def _idle_text(taken: WorkspaceStatus, root: str, where: str) -> str:
     lines = [f"LSP servers: none is running{reason}"]
     scene = scene_of(root)
     has = managers_in(scene.folders)
-    rows = [
-        row_of(one, hint_for(one.definition, has), scene.root)
-        for one in choices_for(scene).values()
-    ]
+    choices = choices_for(scene).values()
+    rows = [row_of(one, hint_for(one.definition, has), scene.root) for one in choices]
     states = {
         "available for the files here": "found",
         "held back": "held back",
+        "cannot run": "broken",
         "not installed": "missing",
     }
     for what, state in states.items():
         if names := [row.id for row in rows if row.state == state]:
-            more = "; `lspkit doctor` says how to get it" if state == "missing" else ""
+            helps = state in ("missing", "broken")
+            more = "; `lspkit doctor` says how to get it" if helps else ""
             lines.append(f"  {what}: {name_some(names)}{more}")
+    lines += [f"  {one.id} is chosen because {one.why}" for one in choices if one.why and one.argv]
     if not rows:
         lines.append("  no file here has a server")
     return "\n".join([*lines, *(f"  warning: {one}" for one in taken.warnings)])

@@ -159,6 +159,7 @@ def _row(
         roots=roots,
         diagnostics=_counted(servers),
         reason=reason,
+        why="; ".join(dict.fromkeys(why for one in servers if (why := pool.slot(one).why))),
         install=hint_for(definition, has).command,
         trust=choice.trust,
         interpreter=interpreter_of(choice, loaded.environ) if argv else None,

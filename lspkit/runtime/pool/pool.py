@@ -204,6 +204,7 @@ class Pool:
             slot = self._slots.get(key)
             if slot is None or not slot.server.usable:
                 slot = self._take_slot(key, choice, slot)
+            slot.why = choice.why
             call.use(slot.server.channel)
             warm, self._warm = self._warm, True
         if not warm:
@@ -240,7 +241,7 @@ class Pool:
             raise ServerBrokenError(f"{choice.id} is not started: closing", server=choice.id)
         now = self.clock()
         if old is not None:
-            slots.may_restart(old, now)
+            slots.may_restart(old, choice, now)
         fresh = self._new(choice)
         if old is None:
             slot = self._slots[key] = Slot(fresh, now)
@@ -291,6 +292,8 @@ class Pool:
     def _choose_again(self) -> None:
         with self._lock:
             self.assignments.choose_again()
+            for slot in self._slots.values():
+                slot.why = ""  # perhaps another server takes its place
 
     def renew(self, server: Server) -> None:
         """Have a new process replace a server, as soon as one is needed."""

@@ -29,6 +29,7 @@ from lspkit.servers.selection.choose import (
 )
 from lspkit.servers.selection.nested_repositories import is_reached
 from lspkit.servers.selection.program_lookup import TOOLS_VARIABLE, search_folders
+from lspkit.servers.selection.project_tools import decides
 
 #: Seconds for which the folders of programs, and the permits of roots, are not looked at again:
 #: for all files of a call, which often lie in many folders.
@@ -185,4 +186,6 @@ class ServerChoices:
     def depend_on(self, events: list[FileEvent]) -> bool:
         """Whether these changes of files may change which servers are chosen."""
         markers = self._by_config().markers
-        return any(one.kind != CHANGED and markers.hold(one.path) for one in events)
+        return any(
+            decides(one.path) or (one.kind != CHANGED and markers.hold(one.path)) for one in events
+        )

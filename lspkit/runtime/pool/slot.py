@@ -28,6 +28,8 @@ class Slot(msgspec.Struct):
 
     server: Server
     started_at: float
+    #: Why its server was last chosen among several; empty if there was nothing to choose.
+    why: str = ""
     metrics: Metrics = msgspec.field(default_factory=Metrics)
     record: FailureRecord = FailureRecord()
     #: When files that its server reads only once have changed, by the monotonic clock.
@@ -46,11 +48,11 @@ def initialize_timeout(choice: Choice, config: Config) -> float:
     return (choice.config.timing.initialize_timeout_ms or known or said) / 1000
 
 
-def may_restart(slot: Slot, now: float) -> None:
-    """Raise while it is too early to start a failed server again."""
+def may_restart(slot: Slot, choice: Choice, now: float) -> None:
+    """Raise while it is too early to start a failed server again, by the same program."""
     failure, record = slot.server.channel.failure, slot.record
     if isinstance(failure, ServerUnavailableError):
-        if now - slot.started_at < LOOK_AGAIN:
+        if now - slot.started_at < LOOK_AGAIN and choice.argv == slot.server.choice.argv:
             raise failure.copy()
     elif failure is not None and now < record.retry_at:
         raise failure_errors.too_early(failure, record, now)
@@ -87,4 +89,5 @@ def starts_alike(
     if not again or said.disabled or not config.enabled:
         return False
     permit, at = permits(old.root), begins_at(workspace, permits(workspace))
-    return permitted(again[0], said, old.root, workspace, folders, permit, at) == old
+    new = permitted(again[0], said, old.root, workspace, folders, permit, at)
+    return new.as_chosen_like(old) == old

@@ -110,7 +110,7 @@ class Connection:
         self._near_end, self._far_end = [self._wake_read], [wake_write]
         self._output = ServerOutput(child.stdout, child.exit_fd, self._wake_read, input=child.stdin)
         self.last_received = time.monotonic()
-        #: Whether anything at all has come on standard output.
+        #: Whether a message has come, or the beginning of one.
         self.has_spoken = False
         # Started in this order: the reader waits for the last output on standard error.
         jobs = (("stderr", self._drain), ("writer", self._write), ("reader", self._read))
@@ -268,7 +268,6 @@ class Connection:
                 data = self._output.read()
                 if data:
                     self.last_received = time.monotonic()
-                    self.has_spoken = True
                     self._take(data)
                     if self._frames.error is not None:
                         return f"its output makes no sense: {self._frames.error.message}"
@@ -304,6 +303,7 @@ class Connection:
         if self._frames.skipped and not self._printed:
             self._printed = True
             self._on_event(Printed(self._frames.skipped_sample))
+        self.has_spoken = self.has_spoken or bool(bodies) or self._frames.inside
         while bodies and not self._closing:
             message = parse(bodies.popleft())
             if isinstance(message, Malformed) and message.swallowed and not bodies:
@@ -328,6 +328,11 @@ class Connection:
     def noise(self) -> int:
         """Bytes on standard output that were no message."""
         return self._frames.skipped
+
+    @property
+    def printed(self) -> str:
+        """The first of that as text."""
+        return self._frames.skipped_sample.decode(errors="replace")
 
     # The writer
 

@@ -11,7 +11,7 @@ from lspkit.install.install_hint import GET_IT_WITH, InstallHint, install_hint, 
 from lspkit.runtime.process.backoff import FailureRecord
 from lspkit.runtime.process.child import describe_exit
 from lspkit.runtime.server.connection import CLOSED_INPUT, CLOSED_OUTPUT
-from lspkit.servers.selection.choose import Choice, disabled_text
+from lspkit.servers.selection.choose import Choice, disabled_text, unfit_programs
 from lspkit.visible_text import count
 
 #: Words of lines that say what went wrong; and beginnings of lines that do not.
@@ -49,13 +49,13 @@ def gone(server: str, reason: str, status: int | None, stderr: str) -> errors.Se
 def ended(
     choice: Choice, reason: str, status: int | None, stderr: str, *, never_up: bool
 ) -> errors.LspkitError:
-    """The connection to the server has ended; `never_up`: before it has sent anything."""
+    """The connection to the server has ended; `never_up`: before it has sent a message."""
     if status is not None and reason in (CLOSED_INPUT, CLOSED_OUTPUT):
         reason = f"it ended with {describe_exit(status)}"
-    if never_up and status and status > 0:
+    if never_up and status is not None and status >= 0:
         # For example a stub that exits at once: no server has crashed, there was none.
         said = f": {telling_line(stderr)}" if stderr else ""
-        return useless(choice, f"{reason}{said}")
+        return not_starting(choice, f"{reason}{said}")
     return gone(choice.id, reason, status, stderr)
 
 
@@ -87,9 +87,15 @@ def useless(choice: Choice, why: str) -> errors.ServerUnavailableError:
     )
 
 
+def not_starting(choice: Choice, why: str) -> errors.ServerUnavailableError:
+    """The program was found, but ends or refuses when it is started as a server."""
+    hint = install_hint(choice.definition, user_folders())
+    return useless(choice, f"{why}{_words(hint)}")
+
+
 def held_back(choice: Choice, folders: Sequence[str]) -> errors.ServerUnavailableError:
     """It would run code of a project that is not trusted, or lacks something."""
-    if choice.permit.trusted:
+    if not choice.trust_helps:
         hint = install_hint(choice.definition, folders)
         message = f"{choice.id} {choice.why_not}{_words(hint)}"
         return errors.ServerUnavailableError(message, server=choice.id, install=hint.command)
@@ -110,11 +116,13 @@ def missing(
     """No program of the server was found. `disabled` servers could run in its place."""
     commands = choice.definition.launch.commands
     names = " or ".join(dict.fromkeys(command[0] for command in commands)) or "a command"
-    any_of_family = not choice.config.selects
+    any_of_family = not choice.config.selects and not choice.by_compiler
     hint = install_hint(choice.definition, folders, any_of_family=any_of_family, disabled=disabled)
     other = f" ({disabled_text(disabled)})" if disabled and any_of_family else ""
+    why = [choice.why] if choice.by_compiler else []
+    more = "; ".join(["", *why, *unfit_programs(choice.definition, folders)])
     return errors.ServerUnavailableError(
-        f"{_not_there(choice, names)}{other}{_words(hint)}",
+        f"{_not_there(choice, names)}{other}{more}{_words(hint)}",
         server=choice.id,
         looked_for=f"{names} in {os.pathsep.join(folders)}",
         install=hint.command,

@@ -298,8 +298,8 @@ class Server:
             case events.Initialized():
                 self._came_up()
             case events.Failed():
-                message = f"{self.id} refused initialize: {event.message}"
-                self._fail(ServerBrokenError(message, server=self.id, stderr=self._tail()))
+                why = f"it refused initialize: {event.message}"
+                self._fail(failure_errors.not_starting(self.choice, why))
             case events.DiagnosticsPublished():
                 self.record.pushed(event.uri, event.version, event.items)
                 self.activity.tell(event.uri)
@@ -364,8 +364,9 @@ class Server:
             status = None
         silent = connection is not None and not connection.has_spoken
         never_up = silent and self.channel.session.state is State.INITIALIZING
-        tail = self._tail()
-        self._fail(failure_errors.ended(self.choice, reason, status, tail, never_up=never_up))
+        # A program that is no server may complain on either.
+        words = self._tail() or (connection.printed if never_up and connection else "")
+        self._fail(failure_errors.ended(self.choice, reason, status, words, never_up=never_up))
 
     def _fail(self, error: LspkitError) -> None:
         if self.channel.failure is None and not self.closing:

@@ -78,61 +78,15 @@ _PYRIGHT_QUIRKS = (
 #: What a type checker of Python reads besides sources.
 _TYPED = ("*.toml", "*.ini", "*.cfg", "*.pth", "py.typed")
 
+#: In a project that configures none of them the first that is found runs.
 PYTHON: tuple[Definition, ...] = (
-    Definition(
-        id="basedpyright",
-        family="python",
-        languages=_LANGUAGES,
-        confuses_declarations=True,
-        roots=parts.Roots(markers=_MARKERS),
-        launch=parts.Launch(
-            commands=(("basedpyright-langserver", "--stdio"),),
-            settings={"basedpyright": {"analysis": _FINDS_SRC}},
-        ),
-        trust=parts.TrustProfile(
-            trusted_settings=_INTERPRETER,
-            untrusted=parts.UntrustedRun(settings={**_NO_INTERPRETER, "basedpyright": _PACKAGES}),
-        ),
-        documents=parts.DocumentSync(unsaved="changed"),
-        disk=_BASEDPYRIGHT_DISK,
-        caveats=parts.Caveats(workspace_pull=False),
-        install={"pip": "basedpyright", "uv": "basedpyright", "npm": "basedpyright"},
-        quirks=(
-            "The pip package is a Python process around a Node one.",
-            *_PYRIGHT_QUIRKS,
-            "Runs the interpreter that it finds in the project.",
-        ),
-        verified="1.40.2",
-    ),
-    Definition(
-        id="pyright",
-        family="python",
-        languages=_LANGUAGES,
-        confuses_declarations=True,
-        roots=parts.Roots(markers=_MARKERS),
-        launch=parts.Launch(
-            commands=(("pyright-langserver", "--stdio"),),
-            settings={"python": {"analysis": _FINDS_SRC}},
-        ),
-        trust=parts.TrustProfile(
-            trusted_settings=_INTERPRETER, untrusted=parts.UntrustedRun(settings=_NO_INTERPRETER)
-        ),
-        documents=parts.DocumentSync(unsaved="changed"),
-        disk=_PYRIGHT_DISK,
-        caveats=parts.Caveats(workspace_pull=False),
-        install={"npm": "pyright", "pip": "pyright", "uv": "pyright"},
-        quirks=(
-            "The pip package downloads the server when it is first run; the npm package has it.",
-            *_PYRIGHT_QUIRKS,
-        ),
-        verified="1.1.414",
-    ),
     Definition(
         id="ty",
         family="python",
         languages=_LANGUAGES,
         confuses_declarations=True,
         roots=parts.Roots(markers=_MARKERS),
+        signs=parts.ProjectSigns(package="ty", files=("ty.toml",)),
         launch=parts.Launch(commands=(("ty", "server"),)),
         # With uv it would build the project.
         trust=parts.TrustProfile(
@@ -174,10 +128,61 @@ PYTHON: tuple[Definition, ...] = (
         verified="0.0.100",
     ),
     Definition(
+        id="pyright",
+        family="python",
+        languages=_LANGUAGES,
+        confuses_declarations=True,
+        roots=parts.Roots(markers=_MARKERS),
+        signs=parts.ProjectSigns(package="pyright", files=("pyrightconfig.json",)),
+        launch=parts.Launch(
+            commands=(("pyright-langserver", "--stdio"),),
+            settings={"python": {"analysis": _FINDS_SRC}},
+        ),
+        trust=parts.TrustProfile(
+            trusted_settings=_INTERPRETER, untrusted=parts.UntrustedRun(settings=_NO_INTERPRETER)
+        ),
+        documents=parts.DocumentSync(unsaved="changed"),
+        disk=_PYRIGHT_DISK,
+        caveats=parts.Caveats(workspace_pull=False),
+        install={"npm": "pyright", "pip": "pyright", "uv": "pyright"},
+        quirks=(
+            "The pip package downloads the server when it is first run; the npm package has it.",
+            *_PYRIGHT_QUIRKS,
+        ),
+        verified="1.1.414",
+    ),
+    Definition(
+        id="basedpyright",
+        family="python",
+        languages=_LANGUAGES,
+        confuses_declarations=True,
+        roots=parts.Roots(markers=_MARKERS),
+        signs=parts.ProjectSigns(package="basedpyright"),
+        launch=parts.Launch(
+            commands=(("basedpyright-langserver", "--stdio"),),
+            settings={"basedpyright": {"analysis": _FINDS_SRC}},
+        ),
+        trust=parts.TrustProfile(
+            trusted_settings=_INTERPRETER,
+            untrusted=parts.UntrustedRun(settings={**_NO_INTERPRETER, "basedpyright": _PACKAGES}),
+        ),
+        documents=parts.DocumentSync(unsaved="changed"),
+        disk=_BASEDPYRIGHT_DISK,
+        caveats=parts.Caveats(workspace_pull=False),
+        install={"pip": "basedpyright", "uv": "basedpyright", "npm": "basedpyright"},
+        quirks=(
+            "The pip package is a Python process around a Node one.",
+            *_PYRIGHT_QUIRKS,
+            "Runs the interpreter that it finds in the project.",
+        ),
+        verified="1.40.2",
+    ),
+    Definition(
         id="pyrefly",
         family="python",
         languages=_LANGUAGES,
         roots=parts.Roots(markers=(*_MARKERS, "pyrefly.toml")),
+        signs=parts.ProjectSigns(package="pyrefly", files=("pyrefly.toml",)),
         launch=parts.Launch(
             commands=(("pyrefly", "lsp"),),
             # By default it hardly checks a project without pyrefly.toml, which overrides this.
@@ -222,6 +227,7 @@ PYTHON: tuple[Definition, ...] = (
         family="python",
         languages=_LANGUAGES,
         roots=parts.Roots(markers=(*_MARKERS, "mypy.ini", ".mypy.ini")),
+        signs=parts.ProjectSigns(package="zuban"),
         launch=parts.Launch(commands=(("zuban", "server"),)),
         documents=parts.DocumentSync(unsaved="opened", unsaved_files=True),
         disk=parts.DiskReactions(

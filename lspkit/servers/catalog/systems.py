@@ -191,8 +191,8 @@ SYSTEMS: tuple[Definition, ...] = (
             built_by=Signal(PROGRESS, {"title": "indexing"}),
             needs=("compile_commands.json", "build/compile_commands.json", ".clangd"),
             without=(
-                "no compilation database (compile_commands.json) was found, so clangd knows only "
-                "open files and what they include"
+                "clangd has built no index: a compile_commands.json is missing, or its `directory` "
+                "is not an absolute path, so it knows only open files and what they include"
             ),
             opens_changed=True,
             definitions=True,

@@ -90,6 +90,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         languages=SCRIPT,
         aliases=("typescript-language-server", "javascript"),
         roots=parts.Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
+        compiler=parts.Compiler(package="typescript", below=7),
         launch=parts.Launch(
             commands=(("typescript-language-server", "--stdio"),), initialization=_TSSERVER
         ),
@@ -125,6 +126,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         family="typescript",
         languages=SCRIPT,
         roots=parts.Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
+        compiler=parts.Compiler(package="typescript", below=7),
         launch=parts.Launch(
             commands=(("vtsls", "--stdio"),), settings={"typescript": _VTSLS, "javascript": _VTSLS}
         ),
@@ -154,8 +156,9 @@ TYPESCRIPT: tuple[Definition, ...] = (
         languages=SCRIPT,
         aliases=("tsgo",),
         roots=parts.Roots(markers=_MARKERS, outermost=_WORKSPACE, kept_out_by=_DENO),
-        # `tsgo` first: it is always a server, and `tsc` only from version 7 on.
-        launch=parts.Launch(commands=(("tsgo", "--lsp", "--stdio"), ("tsc", "--lsp", "--stdio"))),
+        compiler=parts.Compiler(package="typescript", least=7, programs=("tsc",)),
+        # `tsc` first: the project's own one comes before a `tsgo` of somewhere else.
+        launch=parts.Launch(commands=(("tsc", "--lsp", "--stdio"), ("tsgo", "--lsp", "--stdio"))),
         # By default it runs npm to download types for the packages in package.json.
         trust=parts.TrustProfile(
             untrusted=parts.UntrustedRun(
@@ -194,7 +197,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         install={"npm": "typescript@7"},
         quirks=(
             "Diagnostics only when asked.",
-            "A `tsc` older than 7 is found under the same name, and ends at once.",
+            "A `tsc` older than 7 has the same name, and is passed over.",
             "Never ends when `exit` carries params.",
             "Asks for changes of files by absolute patterns, and only after its first answer.",
             "Asks for whatever is in `/tmp`, or so, if an import outside is not found.",

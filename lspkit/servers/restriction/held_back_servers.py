@@ -22,7 +22,7 @@ from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.project_files import walk
 from lspkit.servers.restriction.trust_profile import PROJECT_FOLDERS, own_files
-from lspkit.servers.selection.choose import aliases, choose, definitions, find_argv
+from lspkit.servers.selection.choose import aliases, argvs_of, choose, definitions
 from lspkit.servers.selection.program_lookup import find_program, search_folders
 from lspkit.servers.selection.roots import has_marker
 from lspkit.visible_text import one_line
@@ -135,7 +135,7 @@ def servers_of(folder: str, loaded: Loaded) -> list[str]:
         meant = (is_given and said.selects) or _is_set_up(folder, one)
         borrows = one.exceptions.borrows
         lender = borrows[0] if borrows is not None else ""
-        if meant and find_argv(one, folders) and (not lender or find_program(lender, folders)):
+        if meant and any(argvs_of(one, folders)) and (not lender or find_program(lender, folders)):
             found.append(one.id)
     return found
 

@@ -83,6 +83,16 @@ def own_files(definition: Definition, root: str) -> list[str]:
     return own + [name for name in risky if os.path.isfile(os.path.join(root, name))]
 
 
+def trust_helps(definition: Definition, root: str) -> bool:
+    """Whether a server that is held back would run if the project were trusted.
+
+    One that needs TypeScript runs then only if the project has it where the server looks for it.
+    """
+    profile = definition.trust.untrusted
+    needs_own = profile is not None and "tsserver" in _names_in(profile.initialization)
+    return not needs_own or bool(own_files(definition, root))
+
+
 def _lent(definition: Definition, folders: Sequence[str]) -> Definition | str:
     """The definition with the package that it borrows; or why that is missing."""
     name, package, part = definition.exceptions.borrows or ("", "", "")

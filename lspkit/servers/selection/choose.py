@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import ChainMap
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -17,8 +17,10 @@ from lspkit.servers.project.package_folders import PYTHON
 from lspkit.servers.project.python_environment import Environments, find_environments
 from lspkit.servers.restriction import trust_profile
 from lspkit.servers.selection.nested_repositories import trusted_root_of
-from lspkit.servers.selection.program_lookup import find_program
-from lspkit.servers.selection.roots import is_wanted
+from lspkit.servers.selection.program_lookup import programs_named
+from lspkit.servers.selection.project_tools import Wish, unfit_program, wishes_of
+from lspkit.servers.selection.roots import is_wanted, upwards
+from lspkit.workspace_boundary import project_tree
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -34,6 +36,14 @@ class Choice(msgspec.Struct, frozen=True):
     permit: trust_profile.Permit = trust_profile.ALL
     #: Why it does not run there, even if its program is found; empty if it runs.
     held_back: str = ""
+    #: Whether it would run if the project were trusted.
+    trust_helps: bool = False
+    #: Why it was chosen among several, as a sentence; empty if there was nothing to choose.
+    why: str = ""
+    #: The id of the server that the project uses, if that one cannot run.
+    instead_of: str = ""
+    #: Whether it was chosen since it serves the compiler that the project has.
+    by_compiler: bool = False
     #: The virtual environments that it was chosen for, if it reads their packages.
     environments: Environments = Environments()
 
@@ -51,10 +61,16 @@ class Choice(msgspec.Struct, frozen=True):
         """Why it does not run, and what would allow it; empty if it runs."""
         if not self.held_back:
             return ""
-        if self.permit.trusted:
+        if not self.trust_helps:
             return f"cannot run: {self.held_back}"
         remedy = f"; to allow it: {self.permit.remedy}" if self.permit.remedy else ""
         return f"held back: {self.held_back}{remedy}"
+
+    def as_chosen_like(self, other: Choice) -> Choice:
+        """The same with the other's reasons of being chosen."""
+        return msgspec.structs.replace(
+            self, why=other.why, instead_of=other.instead_of, by_compiler=other.by_compiler
+        )
 
     @property
     def id(self) -> str:
@@ -182,8 +198,10 @@ def choose(
     `unusable` programs were found but did not work: an alternative has precedence over them.
     `known` are those `definitions` of this configuration that know the file's name.
 
-    Of the type checkers of one family the selected ones run; if none is selected, the first whose
-    program is found, or else the first, so that it can be reported as missing.
+    Of the type checkers of one family the selected ones run; if none is selected, the one that the
+    project uses by its own files, or else the first, as far as their programs are found. If none is
+    found, that one is reported as missing. A server that does not serve the project's compiler does
+    not stand in for one that does.
     """
     if not config.enabled:
         return []
@@ -199,8 +217,22 @@ def choose(
             root = trusted_root_of(path, definition, workspace, permits)
             permit = permits(root)
             at = begins_at(workspace, permit if root == workspace else permits(workspace))
-            candidates.append(permitted(definition, said, root, workspace, folders, permit, at))
-    return [choice for choice in candidates if _runs(choice, candidates, unusable)]
+            candidates.append(
+                permitted(definition, said, root, workspace, folders, permit, at, unusable)
+            )
+    above = list(upwards(path, project_tree(workspace)))
+    chosen, families = list[Choice](), set[str]()
+    for choice in candidates:
+        family = choice.definition.family
+        if choice.definition.role == "lint":
+            # Also one that is held back, so that its silence is not taken for a clean result.
+            chosen += [choice] if choice.argv or choice.config.selects else []
+        elif family not in families:
+            families.add(family)
+            types = [one for one in candidates if one.definition.role == "types"]
+            rivals = [one for one in types if one.definition.family == family]
+            chosen += _type_servers(rivals, above, unusable)
+    return chosen
 
 
 def begins_at(workspace: str, permit_of_workspace: trust_profile.Permit) -> str:
@@ -219,13 +251,32 @@ def permitted(
     folders: Sequence[str],
     permit: trust_profile.Permit,
     at: str = "",
+    unusable: Container[str] = (),
 ) -> Choice:
     """A server as it would run in a root, or why it would not.
 
-    `at` is the base of a relative command; see `begins_at`.
+    `at` is the base of a relative command; see `begins_at`. Of several programs the first is taken
+    that may run and is not `unusable`.
     """
+    first = None
     searched = trust_profile.program_folders(root, permit, list(folders))
-    argv = find_argv(definition, searched, at if permit.trusted else "")
+    for argv in argvs_of(definition, searched, at if permit.trusted else ""):
+        choice = _permitted_with(argv, definition, said, root, workspace, searched, permit)
+        if not choice.held_back and argv[0] not in unusable:
+            return choice
+        first = first or choice
+    return first or _permitted_with((), definition, said, root, workspace, searched, permit)
+
+
+def _permitted_with(
+    argv: tuple[str, ...],
+    definition: Definition,
+    said: ServerConfig,
+    root: str,
+    workspace: str,
+    searched: list[str],
+    permit: trust_profile.Permit,
+) -> Choice:
     environments = Environments()
     if argv and definition.disk.packages == PYTHON:
         # Before an interpreter is put into the settings: a change in between is noticed.
@@ -238,33 +289,60 @@ def permitted(
     else:
         made = trust_profile.restrict(definition, argv, root, workspace)
     if isinstance(made, str):
-        return Choice(definition, argv, said, root, permit, made)
+        helps = not permit.trusted and trust_profile.trust_helps(definition, root)
+        return Choice(definition, argv, said, root, permit, made, helps)
     return Choice(made, argv, said, root, permit, environments=environments)
 
 
-def _runs(choice: Choice, candidates: list[Choice], unusable: Container[str]) -> bool:
-    if choice.config.selects:
-        return True
-    if choice.definition.role == "lint":
-        # Also one that is held back, so that its silence is not taken for a clean result.
-        return bool(choice.argv)
-    rivals = [
-        other
-        for other in candidates
-        if other.definition.role == "types" and other.definition.family == choice.definition.family
-    ]
-    if any(rival.config.selects for rival in rivals):
-        return False
-    found = [rival for rival in rivals if rival.argv]
-    found = [rival for rival in found if not rival.held_back] or found
-    found = [rival for rival in found if rival.argv[0] not in unusable] or found
-    return choice is (found or rivals)[0]
+def _type_servers(
+    rivals: list[Choice], above: Sequence[str], unusable: Container[str]
+) -> list[Choice]:
+    """Those of one family that run for a file with these folders above it; never none."""
+    if selected := [choice for choice in rivals if choice.config.selects]:
+        why = "the configuration of lspkit selects it" if rivals[1:] else ""
+        return [msgspec.structs.replace(choice, why=why) for choice in selected]
+    if not rivals[1:]:
+        return rivals
+    wishes = wishes_of([choice.definition for choice in rivals], above)
+    serving = [choice for choice in rivals if wishes[choice.id].serves] or rivals
+    ranked = sorted(serving, key=lambda choice: wishes[choice.id].rank)
+    found = [choice for choice in ranked if choice.argv]
+    found = [choice for choice in found if not choice.held_back] or found
+    found = [choice for choice in found if choice.argv[0] not in unusable] or found
+    best = (found or ranked)[0]
+    by_compiler = best.definition.compiler is not None and bool(wishes[best.id].why)
+    why = _why_chosen(best, ranked[0], found, wishes)
+    wanted = ranked[0].id if wishes[ranked[0].id].why and best is not ranked[0] else ""
+    return [msgspec.structs.replace(best, why=why, instead_of=wanted, by_compiler=by_compiler)]
 
 
-def find_argv(definition: Definition, folders: Sequence[str], at: str = "") -> tuple[str, ...]:
-    """The first command whose program exists, with its absolute path."""
+def _why_chosen(
+    best: Choice, wanted: Choice, found: Sequence[Choice], wishes: Mapping[str, Wish]
+) -> str:
+    """Why the best of several is that, as a sentence. The project may have wanted another one."""
+    if why := wishes[best.id].why:
+        return why
+    if why := wishes[wanted.id].why:
+        state = "cannot run" if wanted.argv else "is not installed"
+        return f"{why}, but {wanted.id} {state}"
+    names = ", ".join(choice.id for choice in found)
+    return f"the project configures none, and it is the first of {names}" if found[1:] else ""
+
+
+def argvs_of(
+    definition: Definition, folders: Sequence[str], at: str = ""
+) -> Iterator[tuple[str, ...]]:
+    """The commands whose program exists, with its absolute path, in order of preference."""
     for command in definition.launch.commands:
-        program = find_program(command[0], folders, at)
-        if program is not None:
-            return (program, *command[1:])
-    return ()
+        for program in programs_named(command[0], folders, at):
+            compiler = definition.compiler
+            if compiler is None or not unfit_program(compiler, program):
+                yield program, *command[1:]
+
+
+def unfit_programs(definition: Definition, folders: Sequence[str]) -> list[str]:
+    """Why programs were found, and do not count."""
+    if (compiler := definition.compiler) is None:
+        return []
+    named = (program for name in compiler.programs for program in programs_named(name, folders))
+    return [why for program in named if (why := unfit_program(compiler, program))]

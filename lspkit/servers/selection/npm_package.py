@@ -10,8 +10,9 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from typing import Any
 
-from lspkit.regular_files import open_regular
+from lspkit.regular_files import read_regular
 
 #: How many bytes of a launcher are read, and of a `package.json`.
 LAUNCHER, DESCRIPTION = 4096, 1024 * 1024
@@ -26,7 +27,7 @@ def package_of(program: str, name: str) -> str | None:
     for path in (program, *_paths_in(program)):
         folder = os.path.dirname(os.path.realpath(path))
         while os.path.dirname(folder) != folder:
-            if _name_of(folder) == name:
+            if description_of(folder).get("name") == name:
                 return folder
             folder = os.path.dirname(folder)
     return None
@@ -44,7 +45,7 @@ def can_load(folder: str, name: str) -> bool:
 
 def _paths_in(program: str) -> Iterator[str]:
     """The files that a launcher names."""
-    text = _read(program, LAUNCHER)
+    text = read_regular(program, LAUNCHER)
     if b"\0" in text:
         return  # it is no script
     here = os.path.dirname(program)
@@ -55,18 +56,10 @@ def _paths_in(program: str) -> Iterator[str]:
             yield path
 
 
-def _name_of(folder: str) -> str:
+def description_of(folder: str) -> dict[str, Any]:
+    """The content of `package.json` in a folder; empty if there is none that can be read."""
     try:
-        package = json.loads(_read(os.path.join(folder, "package.json"), DESCRIPTION))
+        package = json.loads(read_regular(os.path.join(folder, "package.json"), DESCRIPTION))
     except (ValueError, RecursionError):
-        return ""
-    return str(package.get("name", "")) if isinstance(package, dict) else ""
-
-
-def _read(path: str, most: int) -> bytes:
-    """The first bytes of a regular file, else nothing."""
-    try:
-        with open(path, "rb", opener=open_regular) as file:
-            return file.read(most)
-    except OSError:
-        return b""
+        return {}
+    return package if isinstance(package, dict) else {}

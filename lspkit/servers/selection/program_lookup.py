@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 if sys.platform in ("win32", "darwin"):
     import platformdirs  # elsewhere four lines suffice
@@ -65,14 +65,20 @@ def find_program(name: str, folders: Sequence[str], at: str = "") -> str | None:
 
     `at` is the base of a relative path; without it such a path is not found.
     """
+    return next(programs_named(name, folders, at), None)
+
+
+def programs_named(name: str, folders: Sequence[str], at: str = "") -> Iterator[str]:
+    """The absolute paths of all programs of a name, in the order of the folders."""
     if os.sep in name:
         path = os.path.normpath(os.path.join(at, name))
-        return path if os.path.isabs(path) and _runnable(path) else None
+        if os.path.isabs(path) and _runnable(path):
+            yield path
+        return
     for folder in folders:
         path = os.path.join(folder, name)
         if _runnable(path):
-            return path
-    return None
+            yield path
 
 
 def _runnable(path: str) -> bool:

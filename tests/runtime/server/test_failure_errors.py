@@ -86,6 +86,34 @@ def test_one_that_is_no_server_is_unavailable_to_every_call_from_the_first_on(tm
             assert ws.check_all(["a.scr"])[tmp_path / "a.scr"].verdict.unknown
 
 
+@pytest.mark.parametrize(
+    ("does", "words"),
+    [
+        ("print('error: unknown option --stdio', flush=True); sys.exit(1)", "unknown option"),
+        ("sys.exit(0)", "exit status 0"),
+    ],
+    ids=["complains on standard output", "ends without an error"],
+)
+def test_a_program_that_sends_no_message_before_it_ends_is_no_server(tmp_path, does, words):
+    with (
+        workspace(tmp_path, failing(does)) as ws,
+        pytest.raises(lspkit.ServerUnavailableError, match=f"does not work: .*{words}"),
+    ):
+        ws.hover("a.scr", 1, 1)
+
+
+def test_a_server_that_refuses_to_start_is_unavailable_with_what_to_do(tmp_path, scripted):
+    argv = scripted(Script(faults=[Fault("initialize", "error", message="no TypeScript here")]))
+    (tmp_path / "a.ts").touch()
+    with (
+        lspkit.Workspace(tmp_path, config={"lsp": {"typescript": {"command": argv}}}) as ws,
+        pytest.raises(lspkit.ServerUnavailableError, match="no TypeScript here") as caught,
+    ):
+        ws.hover("a.ts", 1, 1)
+    assert "typescript-language-server" in caught.value.install
+    assert caught.value.install in str(caught.value)
+
+
 def test_after_a_crash_at_the_start_a_question_raises_and_a_check_is_unknown(tmp_path, scripted):
     argv = scripted(Script(faults=[Fault("textDocument/didOpen", "crash", code=3)]))
     with workspace(tmp_path, argv) as ws:
