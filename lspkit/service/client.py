@@ -40,6 +40,11 @@ GRACE = 0.4
 ANSWER_TIMEOUT = 5.0
 #: Variables that decide which programs are found.
 COMPARED = ("PATH", "VIRTUAL_ENV")
+#: The error of calls in a block of `overlay` whose service has ended.
+OVERLAY_LOST = (
+    "the service has ended, and with it the texts that `overlay` has shown: leave the block, and "
+    "begin it again to show them to a new service"
+)
 #: Seconds before a full service is asked again.
 BUSY_RETRY = 0.05
 
@@ -161,12 +166,17 @@ class Client:
     def _silent_error(self) -> ServerUnavailableError:
         return ServerUnavailableError("the service does not answer")
 
-    def begin(self, method: str, params: Any = None) -> PendingCall:
+    def begin(
+        self, method: str, params: Any = None, *, over: ClientPeer | None = None
+    ) -> PendingCall:
         """Send a request. Starts the service if that has not been done.
 
-        Parameters may be `msgspec.Raw`: then they are not encoded again.
+        Parameters may be `msgspec.Raw`: then they are not encoded again. A request that depends on
+        what was sent over one connection fails over another one.
         """
         peer = self._connection()
+        if over is not None and over is not peer:
+            raise ServerUnavailableError(OVERLAY_LOST)
         number = next(self._numbers)
         pending = self._pending[number] = PendingCall(self, peer, number)
         encode = messages.raw_request if type(params) is msgspec.Raw else messages.request
