@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,7 +16,7 @@ from lspkit.conversations import ConversationStore, check_id
 from lspkit.errors import LspkitError, NoServerError, PathError
 from lspkit.msgspec_types import convert
 from lspkit.runtime.concurrency.call import CancelToken
-from lspkit.service.shared_workspace import SharedWorkspace
+from lspkit.servers.project.project_files import ENOUGH, walk
 from lspkit.types import to_plain
 from lspkit.web.access import Access
 from lspkit.web.body_types import (
@@ -22,6 +24,7 @@ from lspkit.web.body_types import (
     CheckFile,
     ConversationCwd,
     ConversationLsp,
+    Conversations,
     EventBody,
     ServiceBody,
     SetCwd,
@@ -35,7 +38,6 @@ from lspkit.web.problem_document import ProblemError
 from lspkit.web.routes import find_route
 from lspkit.web.status_body import check_body, conversation_body, workspace_body
 from lspkit.web.workspace_registry import WorkspaceRegistry
-from lspkit.workspace_boundary import is_inside
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -44,6 +46,8 @@ ASSETS = Path(__file__).parent / "assets"
 CHECK_TIMEOUT = 30.0
 #: Streams of events that are open at once.
 MOST_STREAMS = 16
+#: Conversations that are listed.
+MOST_CONVERSATIONS = 1000
 
 
 class Endpoints:
@@ -89,6 +93,22 @@ class Endpoints:
 
     # Conversations
 
+    def list_conversations(self) -> Conversations:
+        """`GET /conversations`."""
+        cwds = self._conversations.cwds()
+        listed = [
+            ConversationCwd(conversation_id=id, cwd=cwd)
+            for id, cwd in islice(cwds.items(), MOST_CONVERSATIONS)
+        ]
+        return Conversations(conversations=listed, omitted=len(cwds) - len(listed))
+
+    def forget_conversation(self, id: str) -> ConversationCwd:
+        """`DELETE /conversations/{id}`."""
+        cwd = self._conversations.forget(_checked(id))
+        if cwd is None:
+            raise ProblemError("unknown-conversation", "this conversation has no folder")
+        return ConversationCwd(conversation_id=id, cwd=cwd)
+
     def get_cwd(self, id: str) -> ConversationCwd:
         """`GET /conversations/{id}/cwd`."""
         return ConversationCwd(conversation_id=id, cwd=self._cwd(id))
@@ -106,17 +126,17 @@ class Endpoints:
     def conversation_lsp(self, id: str) -> ConversationLsp:
         """`GET /conversations/{id}/lsp`."""
         cwd = self._cwd(id)
-        with self._workspace(cwd) as shared:
-            return conversation_body(id, cwd, shared.ws.status(), shared.ws.diagnostics())
+        with self._workspaces.workspace_of(cwd) as ws:
+            return conversation_body(id, cwd, ws.status(), ws.diagnostics(), _kinds_in(cwd))
 
     def check(self, id: str, body: CheckFile) -> CheckedFile:
         """`POST /conversations/{id}/check`."""
         cwd = self._cwd(id)
-        with self._workspace(cwd) as shared:
+        with self._workspaces.workspace_of(cwd) as ws:
             try:
                 # A path that is absolute stays as it is; the workspace has its boundary.
                 path = Path(cwd, body.path)
-                report = shared.ws.check(path, timeout=CHECK_TIMEOUT, cancel=self.cancel)
+                report = ws.check(path, timeout=CHECK_TIMEOUT, cancel=self.cancel)
             except (PathError, NoServerError, ValueError) as problem:
                 raise ProblemError("bad-file", str(problem)) from None
             return check_body(report)
@@ -130,12 +150,6 @@ class Endpoints:
             raise ProblemError("unknown-conversation", "this conversation has no folder yet")
         return str(found)
 
-    @contextlib.contextmanager
-    def _workspace(self, cwd: str) -> Iterator[SharedWorkspace]:
-        with self._workspaces.workspace_of(cwd) as shared:
-            shared.reload_if_changed()
-            yield shared
-
     # The service
 
     def status(self) -> Status:
@@ -145,18 +159,15 @@ class Endpoints:
         return Status(service=service, workspaces=[one for one in bodies if one is not None])
 
     def _workspace_body(self, root: str) -> WorkspaceBody | None:
-        with self._workspaces.look_at(root) as shared:
-            if shared is None:
-                return None
-            shared.reload_if_changed()
-            return workspace_body(root, shared.ws.status(), shared.ws.diagnostics())
+        with self._workspaces.look_at(root) as ws:
+            return None if ws is None else workspace_body(root, ws.status(), ws.diagnostics())
 
     def events(self, conversation: str | None = None) -> EventFeed:
         """`GET /events`."""
         cwd = None if conversation is None else self._cwd(conversation)
 
         def passes(event: EventBody) -> bool:
-            return cwd is None or is_inside(cwd, event.workspace)
+            return cwd in (None, event.workspace)
 
         feed = EventFeed(passes)
         try:
@@ -183,6 +194,13 @@ class Endpoints:
     def script(self) -> Response:
         """`GET /status.js`."""
         return _asset("status.js", "text/javascript; charset=utf-8")
+
+
+def _kinds_in(folder: str) -> set[str]:
+    """The names and extensions of its files, as definitions of servers write them."""
+    names = {os.path.basename(path) for path in islice(walk(folder), ENOUGH)}
+    extensions = {os.path.splitext(name)[1] for name in names}
+    return names | extensions | {name.partition(".")[0] + ".*" for name in names}
 
 
 def _asset(name: str, content_type: str) -> Response:
