@@ -125,8 +125,13 @@ def test_a_conversation_is_connected_when_a_server_runs(web: WebSite) -> None:
     assert [one["severity"] for one in found["diagnostics"]] == ["error"]
     counts = {**NO_COUNTS, "error": 1, "total": 1}
     server = {
-        "id": "scripted", "root": root, "state": "active", "diagnostics": counts,
-        "languages": ["scr"], "reason": "", "install": "",
+        "id": "scripted",
+        "root": root,
+        "state": "active",
+        "diagnostics": counts,
+        "languages": ["scr"],
+        "reason": "",
+        "install": "",
     }
     assert web.ask("GET", "/conversations/a/lsp").json == {
         **expected,
