@@ -61,12 +61,17 @@ class Endpoints:
         #: Ends checks that are in progress.
         self.cancel = CancelToken()
 
-    def admit(self, head: RequestHead) -> None:
-        """Raise a `ProblemError` for a head that is not accepted, before its body is read."""
+    def admit(self, head: RequestHead) -> bool:
+        """Raise a `ProblemError` for a head that is not accepted, before its body is read.
+
+        Returns whether it has the token; otherwise it has a code, which is checked later.
+        """
         self._access.check_sender(head)
-        if not self._opens_session(head):
+        has_token = not self._opens_session(head)
+        if has_token:
             self._access.check_token(head, sessions=head.method == "GET")
         find_route(head.method, head.segments)
+        return has_token
 
     def answer(self, head: RequestHead, body: bytes) -> Response | EventFeed:
         """The response to a request that was admitted."""
