@@ -13,7 +13,7 @@ import pytest
 
 import lspkit
 from lspkit.mcp import wire_streams
-from lspkit.mcp.client_roots import client_roots
+from lspkit.mcp.client_roots import ClientRoots, client_roots
 from lspkit.mcp.diagnostics_resource import path_of, uri_of
 from lspkit.mcp.mcp_process import serve_alone
 from lspkit.mcp.wire_streams import Descriptors, split_lines
@@ -63,11 +63,12 @@ def test_roots_are_used_only_in_the_workspace(tmp_path: Path) -> None:
     uris = [inner.as_uri(), link.as_uri(), "https://example.org", "file:///%00", "nonsense"]
     found = client_roots(uris, boundary)
     # A link to a folder around the workspace allows all of it.
-    assert found.folders == ()
+    assert found.folders is None
     assert found.ignored == ("https://example.org", "file:///%00", "nonsense")
     assert client_roots(uris[:1], boundary).folders == (str(inner),)
     beside = tmp_path / "project2"
-    assert client_roots([beside.as_uri()], boundary).ignored == (beside.as_uri(),)
+    assert client_roots([beside.as_uri()], boundary) == ClientRoots((), (beside.as_uri(),))
+    assert client_roots([], boundary) == ClientRoots(None)
     assert len(client_roots([inner.as_uri()] * 200, boundary).ignored) == 100
 
 
