@@ -114,10 +114,10 @@ log.addHandler(logging.NullHandler())
 
 #: The message of the error after `close`.
 CLOSED = "this workspace was closed"
-#: And if a call has to wait too long for those of another client.
+#: And if a call has to wait too long for its turn.
 OTHER_TURN = (
-    "calls of another client, which shows texts that are not on disk, were under way all the time: "
-    "try again, or use a longer timeout"
+    "calls of other clients were under way all the time: as long as a client shows texts that are "
+    "not on disk (by `overlay` or `sync`), calls take turns; try again, or use a longer timeout"
 )
 #: Requests whose results do not depend on the texts of files.
 WITHOUT_TURN = frozenset(
@@ -243,11 +243,9 @@ class LocalEngine:
             uncancelled((yield turn, call.deadline))
         if not turn.done:
             raise RequestTimeoutError(OTHER_TURN, state="running")
-        turns = self.turns
-        if turns is not None and turns.shown is not turn.client:
+        if turn.switches and self.turns is not None:
             change_disk.switch_client(self._context, turn.client, call)
-            turns.shown = turn.client
-            turns.admit()
+            self.turns.note_shown(turn.client)
 
     def _leave_turns(self, turn: ClientTurn | None) -> None:
         if turn is not None and self.turns is not None:
@@ -296,7 +294,10 @@ class LocalEngine:
 
     def _task(self, request: Request[Any], limits: Limits, callers: Workers | None) -> Task:
         call = CallContext(limits.timeout, limits.cancel, limits.answer_log)
-        steps = self._steps_in_turn(request, limits.client, call)
+        if self.turns is None:
+            steps = self._steps(request, call)
+        else:
+            steps = self._steps_in_turn(request, limits.client, call)
         return Task(steps, call, self._workers, self._timers, callers)
 
     def _steps_in_turn(

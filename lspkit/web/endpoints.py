@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -13,11 +14,20 @@ from typing import Any, TypeVar
 import msgspec
 
 from lspkit.conversations import ConversationStore, check_id
-from lspkit.errors import LspkitError, NoServerError, PathError
+from lspkit.errors import (
+    LspkitError,
+    NoServerError,
+    PathError,
+    RequestTimeoutError,
+    ServerUnavailableError,
+    WorkspaceClosedError,
+)
 from lspkit.msgspec_types import convert
+from lspkit.operations import DiagnosticsRequest, StatusRequest
 from lspkit.runtime.concurrency.call import CancelToken
 from lspkit.servers.project.project_files import ENOUGH, walk
-from lspkit.types import to_plain
+from lspkit.servers.status import WorkspaceStatus, snapshot
+from lspkit.types import Diagnostic, to_plain
 from lspkit.web.access import Access
 from lspkit.web.body_types import (
     CheckedFile,
@@ -38,12 +48,15 @@ from lspkit.web.problem_document import ProblemError
 from lspkit.web.routes import find_route
 from lspkit.web.status_body import check_body, conversation_body, workspace_body
 from lspkit.web.workspace_registry import WorkspaceRegistry
+from lspkit.workspace import Workspace
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 ASSETS = Path(__file__).parent / "assets"
 #: Seconds for the check of a file.
 CHECK_TIMEOUT = 30.0
+#: Seconds for what takes no work of servers.
+STATE_TIMEOUT = 5.0
 #: Streams of events that are open at once.
 MOST_STREAMS = 16
 #: Conversations that are listed.
@@ -132,7 +145,7 @@ class Endpoints:
         """`GET /conversations/{id}/lsp`."""
         cwd = self._cwd(id)
         with self._workspaces.workspace_of(cwd) as ws:
-            return conversation_body(id, cwd, ws.status(), ws.diagnostics(), _kinds_in(cwd))
+            return conversation_body(id, cwd, *_state_of(ws), _kinds_in(cwd))
 
     def check(self, id: str, body: CheckFile) -> CheckedFile:
         """`POST /conversations/{id}/check`."""
@@ -165,7 +178,13 @@ class Endpoints:
 
     def _workspace_body(self, root: str) -> WorkspaceBody | None:
         with self._workspaces.look_at(root) as ws:
-            return None if ws is None else workspace_body(root, ws.status(), ws.diagnostics())
+            if ws is None:
+                return None
+            try:
+                return workspace_body(root, *_state_of(ws))
+            except (RequestTimeoutError, ServerUnavailableError, WorkspaceClosedError) as problem:
+                # One service that hangs, or is just ending, does not hide the others.
+                return workspace_body(root, snapshot((), time.time(), unavailable=str(problem)), {})
 
     def events(self, conversation: str | None = None) -> EventFeed:
         """`GET /events`."""
@@ -199,6 +218,12 @@ class Endpoints:
     def script(self) -> Response:
         """`GET /status.js`."""
         return _asset("status.js", "text/javascript; charset=utf-8")
+
+
+def _state_of(ws: Workspace) -> tuple[WorkspaceStatus, dict[Path, list[Diagnostic]]]:
+    """The state of the servers, and what is known of the files."""
+    status = ws.run(StatusRequest(), timeout=STATE_TIMEOUT)
+    return status, ws.run(DiagnosticsRequest(), timeout=STATE_TIMEOUT)
 
 
 def _kinds_in(folder: str) -> set[str]:

@@ -144,7 +144,7 @@ def test_a_call_that_does_not_get_its_turn_in_time_says_so(
         cancel = threading.Event()
         hanging = drafter.submit(drafter.request, A, "x/hang", cancel=cancel, timeout=60)
         log.wait_for_message("x/hang")
-        with pytest.raises(RequestTimeoutError, match="another client"):
+        with pytest.raises(RequestTimeoutError, match="calls take turns"):
             other.check(A, timeout=0.2)
         waiting = other.submit(other.check, A, timeout=60)
         assert other.status_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 import lspkit
 from lspkit.testing import Script
-from lspkit.web import workspace_registry
+from lspkit.web import endpoints, workspace_registry
 from tests.scripted import comes_true, config_for
 from tests.service.contract_services import client_of
 from tests.service.site import Site
@@ -208,6 +209,29 @@ def test_a_service_that_has_ended_is_started_by_the_next_request(web: WebSite) -
     assert comes_true(lambda: registry.all_roots() == [str(web.site.project)])
     assert len(web.ask("GET", "/status").json["workspaces"]) == 1
     assert web.check("b", "a.scr")["verdict"] == "clean"
+
+
+def test_a_service_that_hangs_does_not_hide_the_others(
+    web: WebSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoints, "STATE_TIMEOUT", 0.2)
+    cwd = folder(web.site, "b")
+    web.set_cwd("b", cwd)
+    assert web.check("b", "a.scr")["verdict"] == "clean"
+    with web.server._workspaces.workspace_of(str(cwd)) as ws:
+        ready = client_of(ws).ready
+    assert ready is not None
+    os.kill(ready.pid, signal.SIGSTOP)
+    try:
+        own, other = web.ask("GET", "/status").json["workspaces"]
+        assert (own["unavailable"], other["unavailable"]) == (
+            "",
+            "the service did not answer in time",
+        )
+        answer = web.ask("GET", "/conversations/b/lsp")
+        assert problem(answer) == (503, "unusable")
+    finally:
+        os.kill(ready.pid, signal.SIGCONT)
 
 
 def test_servers_that_are_missing_or_held_back_are_listed_with_their_state(site: Site) -> None:

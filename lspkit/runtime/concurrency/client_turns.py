@@ -7,10 +7,13 @@ such texts count as one, `None`: as long as nobody shows a text, nobody waits.
 
 from __future__ import annotations
 
+import collections
 import threading
-from itertools import takewhile
 
 from lspkit.runtime.concurrency.waiter import Waiter
+
+#: Stands for a client while texts are being exchanged.
+NOBODY = object()
 
 
 class ClientTurn(Waiter, eq=False, kw_only=True):
@@ -18,40 +21,64 @@ class ClientTurn(Waiter, eq=False, kw_only=True):
 
     #: Whose texts it sees.
     client: object = None
+    #: Whether the call has been counted as one that runs.
+    admitted: bool = False
+    #: Whether it has to show the texts of its client first.
+    switches: bool = False
 
 
 class ClientTurns:
     """The turns of all calls that depend on texts."""
 
     def __init__(self) -> None:
-        #: Guards `_queue`.
+        #: Guards the fields below.
         self._lock = threading.Lock()
-        #: Calls that run, and then those that wait.
-        self._queue: list[ClientTurn] = []
-        #: Whose texts the servers are shown. Set by the first call in the queue.
-        self.shown: object = None
+        #: Whose texts the servers are shown.
+        self._shown: object = None
+        #: Calls that run.
+        self._running = 0
+        self._waiting: collections.deque[ClientTurn] = collections.deque()
 
     def join(self, client: object) -> ClientTurn:
         """Add a call. `leave` has to follow in any case."""
         turn = ClientTurn(client=client)
         with self._lock:
-            self._queue.append(turn)
-        self.admit()
+            self._waiting.append(turn)
+            admitted = self._admit()
+        _complete(admitted)
         return turn
 
     def leave(self, turn: ClientTurn) -> None:
         """A call is over, or does not wait any longer."""
         with self._lock:
-            self._queue.remove(turn)
-        self.admit()
-
-    def admit(self) -> None:
-        """Complete the turns that may begin: the first alone if it has to show its texts first."""
-        with self._lock:
-            queue = self._queue
-            if queue and queue[0].client is not self.shown:
-                admitted = queue[:1]
+            if turn.admitted:
+                self._running -= 1
             else:
-                admitted = list(takewhile(lambda turn: turn.client is self.shown, queue))
-        for turn in admitted:
-            turn.complete()
+                self._waiting.remove(turn)
+            admitted = self._admit()
+        _complete(admitted)
+
+    def note_shown(self, client: object) -> None:
+        """The servers have been shown the texts of a client, whose calls may run now."""
+        with self._lock:
+            self._shown = client
+            admitted = self._admit()
+        _complete(admitted)
+
+    def _admit(self) -> list[ClientTurn]:
+        """The calls that may begin now. Called with the lock."""
+        admitted: list[ClientTurn] = []
+        waiting = self._waiting
+        while waiting and (waiting[0].client is self._shown or not self._running):
+            turn = waiting.popleft()
+            if turn.client is not self._shown:
+                self._shown, turn.switches = NOBODY, True
+            turn.admitted = True
+            self._running += 1
+            admitted.append(turn)
+        return admitted
+
+
+def _complete(admitted: list[ClientTurn]) -> None:
+    for turn in admitted:
+        turn.complete()
