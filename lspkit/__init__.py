@@ -9,6 +9,7 @@ with lspkit.Workspace("path/to/project") as ws:
         print(report)
 """
 
+import os
 import sys
 import warnings
 from importlib import import_module
@@ -188,6 +189,10 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
+
+if "LSPKIT_LOG" in os.environ:
+    with safe_imports():
+        import_module("lspkit.runtime.process.debug_records").start_log(os.environ["LSPKIT_LOG"])
 
 if "IPython" in sys.modules:  # perhaps a notebook, which shows results as tables
     with safe_imports():

@@ -24,7 +24,7 @@ from lspkit.config.trust.trust_store import state_folder
 from lspkit.errors import ConfigError, PathError
 from lspkit.visible_text import one_line
 
-__all__ = ["get_cwd", "resolve", "set_cwd"]
+__all__ = ["cwds", "forget", "get_cwd", "resolve", "set_cwd"]
 
 #: The store, in the state folder.
 FILE = "conversations.sqlite3"
@@ -68,6 +68,19 @@ def resolve(id: str, cwd: str | os.PathLike[str] | None = None) -> Path:
     return ConversationStore(state_folder()).resolve(id, cwd)
 
 
+def cwds() -> dict[str, str]:
+    """The folders of all conversations, by id: those that were set last come first.
+
+    They are as they were stored; some may not exist any more.
+    """
+    return ConversationStore(state_folder()).cwds()
+
+
+def forget(id: str) -> str | None:
+    """Remove a conversation; returns its folder, None if it had none."""
+    return ConversationStore(state_folder()).forget(id)
+
+
 def check_id(id: str) -> None:
     """Raise a `ValueError` if this cannot be the id of a conversation."""
     if len(id) > LONGEST_ID or not _ID.fullmatch(id) or _SURROGATES.search(id):
@@ -105,6 +118,26 @@ class ConversationStore:
                 (MOST,),
             )
         return real
+
+    def cwds(self) -> dict[str, str]:
+        """The folders of all conversations, by id: those that were set last come first."""
+        if not os.path.lexists(self._file):
+            return {}
+        with self._opened() as store:
+            rows = store.execute(
+                "SELECT id, cwd FROM conversations ORDER BY changed DESC"
+            ).fetchall()
+        return {id: os.fsdecode(cwd) for id, cwd in rows}
+
+    def forget(self, id: str) -> str | None:
+        """Remove a conversation; returns its folder, None if it had none."""
+        check_id(id)
+        if not os.path.lexists(self._file):
+            return None
+        with self._opened() as store:
+            row = store.execute("SELECT cwd FROM conversations WHERE id = ?", (id,)).fetchone()
+            store.execute("DELETE FROM conversations WHERE id = ?", (id,))
+        return None if row is None else os.fsdecode(row[0])
 
     def resolve(self, id: str, cwd: str | os.PathLike[str] | None = None) -> Path:
         """The folder for one turn: `cwd`, which is stored, or else the stored one."""
@@ -171,10 +204,14 @@ MARKS = {"application_id": APPLICATION_ID, "user_version": VERSION}
 
 def _existing(cwd: str, id: str = "") -> Path:
     """The real path of a folder; raises a `PathError` if it is none."""
-    real = os.path.realpath(cwd) if "\0" not in cwd else cwd
-    if "\0" not in cwd and os.path.isdir(real):
+    try:
+        is_path = b"\0" not in os.fsencode(cwd)
+    except UnicodeEncodeError:  # surrogates that stand for no byte
+        is_path = False
+    real = os.path.realpath(cwd) if is_path else cwd
+    if is_path and os.path.isdir(real):
         return Path(real)
-    missing = "\0" in cwd or not os.path.lexists(real)
+    missing = not is_path or not os.path.lexists(real)
     what = "does not exist" if missing else "is not a folder"
     whose = f", the folder of the conversation {id}," if id else ""
     raise PathError(f"{cwd}{whose} {what}", code="ENOENT", path=cwd, resolved=real)

@@ -13,7 +13,12 @@ from lspkit.cli.argument_types import UsageError
 from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import as_json, print_message, print_result
-from lspkit.service.election import BOOTSTRAP_VARIABLE, connect_socket, service_pid
+from lspkit.service.election import (
+    BOOTSTRAP_VARIABLE,
+    SERVERS_PYTHONPATH,
+    connect_socket,
+    service_pid,
+)
 from lspkit.service.process_end import END_TIMEOUT
 from lspkit.service.runtime_folder import Bootstrap, Place, bootstrap_of, read_bootstrap
 from lspkit.visible_text import one_line
@@ -115,6 +120,9 @@ def _open_page(url: str) -> None:
 def service_bootstrap(root: str | None, *, from_variable: bool) -> Bootstrap:
     """From the variable, if it is set and may be used. The servers must not get it."""
     text = os.environ.pop(BOOTSTRAP_VARIABLE, None)
+    python_path = os.environ.pop(SERVERS_PYTHONPATH, None)
+    if python_path is not None:
+        os.environ["PYTHONPATH"] = python_path
     if text is not None and from_variable:
         return read_bootstrap(text)
     return _bootstrap_of(chosen_root(root))

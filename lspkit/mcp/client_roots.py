@@ -1,7 +1,7 @@
 """The roots of a client: the folders that it works in. They narrow the workspace, never widen it.
 
 A root inside the workspace is used. A root around the workspace allows all of it. Any other root
-is ignored.
+is ignored; if all are, nothing is allowed.
 """
 
 from __future__ import annotations
@@ -19,22 +19,30 @@ from lspkit.workspace_boundary import Boundary, absolute_path, is_inside
 
 #: Roots of one client.
 MOST_ROOTS = 100
+#: Why no file may be used.
+NO_ROOT = (
+    "none of the roots of the client lies in this project, so no file of it may be used; name the "
+    "folder of the client: lspkit mcp ROOT"
+)
 #: The names of the field that has a path.
 PATH_FIELDS = (FIELDS["path"].name, *FIELDS["path"].aliases)
 
 
 class ClientRoots(msgspec.Struct, frozen=True):
-    """The folders of a client, as real paths. Without any, the whole workspace is allowed."""
+    """The folders of a client, as real paths."""
 
-    folders: tuple[str, ...] = ()
+    #: None if the whole workspace is allowed.
+    folders: tuple[str, ...] | None = None
     #: URIs of roots that cannot be used.
     ignored: tuple[str, ...] = ()
 
     def check_arguments(self, arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
         """The arguments of a tool, with a path that the workspace can resolve.
 
-        Raises a `PathError` if it is outside these folders.
+        Raises a `PathError` if it is outside these folders, or there is none.
         """
+        if self.folders == ():
+            raise PathError(NO_ROOT, code="EOUTSIDE", path=root, boundary="")
         checked = dict(arguments)
         for name in PATH_FIELDS:
             if isinstance(given := checked.get(name), str) and given:
@@ -46,9 +54,9 @@ class ClientRoots(msgspec.Struct, frozen=True):
         path, moved = absolute_path(given, root), None
         if not os.path.isabs(given) and not os.path.lexists(path):
             # Relative to the client's folder.
-            inside = (absolute_path(given, one) for one in self.folders or _folder_in(root))
+            inside = (absolute_path(given, one) for one in self._folders_of_client(root))
             moved = next((one for one in inside if os.path.lexists(one)), None)
-        if not self.folders:
+        if self.folders is None:
             return moved or given
         path = moved or path
         self._refuse_outside(given, os.path.realpath(path))
@@ -65,10 +73,13 @@ class ClientRoots(msgspec.Struct, frozen=True):
         self._refuse_outside(path, os.path.realpath(path))
         self._refuse_outside(path, os.path.join(os.path.realpath(folder), name))
 
+    def _folders_of_client(self, root: str) -> tuple[str, ...]:
+        return _folder_in(root) if self.folders is None else self.folders
+
     def _refuse_outside(self, given: str, real: str) -> None:
-        if self.folders and not any(is_inside(real, folder) for folder in self.folders):
+        if self.folders is not None and not any(is_inside(real, folder) for folder in self.folders):
             folders = ", ".join(self.folders)
-            message = f"{given} lies outside the roots of the client: {folders}"
+            message = f"{given} lies outside the roots of the client: {folders or NO_ROOT}"
             raise PathError(message, code="EOUTSIDE", path=given, resolved=real, boundary=folders)
 
 
@@ -82,7 +93,7 @@ def _folder_in(root: str) -> tuple[str, ...]:
 
 
 def client_roots(uris: Iterable[str], boundary: Boundary) -> ClientRoots:
-    """The roots that lie in a workspace."""
+    """The roots that lie in a workspace. A client that has none may use all of it."""
     folders: list[str] = []
     ignored: list[str] = []
     whole = False
@@ -95,7 +106,7 @@ def client_roots(uris: Iterable[str], boundary: Boundary) -> ClientRoots:
             folders.append(real)
         else:
             ignored.append(uri)
-    used = () if whole else tuple(dict.fromkeys(folders))
+    used = tuple(dict.fromkeys(folders)) if (folders or ignored) and not whole else None
     return ClientRoots(used, tuple(ignored))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import queue
 from collections.abc import Callable, Iterator
@@ -17,13 +18,27 @@ from typing import Any, TypeAlias
 import anyio
 import msgspec
 from mcp.shared.message import SessionMessage
-from mcp.types import INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from mcp.types import (
+    INVALID_REQUEST,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
 
 from lspkit.agent.tools.envelope import to_json
 from lspkit.runtime.concurrency.threads import OwnThread
 
+log = logging.getLogger("lspkit.mcp")
+
 #: Bytes of one message.
 LONGEST_LINE = 32 * 1024 * 1024
+#: Requests without an answer, as long as which no further one is passed on.
+MOST_UNANSWERED = 256
+#: Seconds after which a client that has so many, and reads nothing, is given up.
+UNREAD_SECONDS = 60.0
 #: Bytes that are read at once.
 CHUNK = 1 << 16
 
@@ -84,6 +99,10 @@ class Wire:
         self._lines: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]] | None] = (
             queue.SimpleQueue()
         )
+        #: The numbers of requests without an answer, and what is set when one is answered. On the
+        #: event loop only.
+        self._unanswered: set[int | str] = set()
+        self._answered = asyncio.Event()
         self._reader = OwnThread(self._read, "mcp-in")
         self._writer = OwnThread(self._write, "mcp-out")
 
@@ -105,6 +124,9 @@ class Wire:
         """Pass messages on to the server, until the end of the input."""
         async with self._received:
             while (message := await self._messages.get()) is not None:
+                if not await self._has_room(message):
+                    log.warning("the client does not read")
+                    return
                 try:
                     if isinstance(message, BadRequest):
                         await self.outgoing.send(message.answer())
@@ -113,6 +135,28 @@ class Wire:
                 except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                     return  # the server has ended
                 self._taken.put(True)
+
+    async def _has_room(self, message: Received) -> bool:
+        """Note a request. Waits if too many have no answer; False if the client reads none."""
+        plain = message.message if isinstance(message, SessionMessage) else None
+        if isinstance(plain, JSONRPCNotification) and plain.method == "notifications/cancelled":
+            self._forget_request((plain.params or {}).get("requestId"))
+        if not isinstance(plain, JSONRPCRequest):
+            return True
+        while len(self._unanswered) >= MOST_UNANSWERED:
+            self._answered.clear()
+            with anyio.move_on_after(UNREAD_SECONDS) as scope:
+                await self._answered.wait()
+            if scope.cancelled_caught and self._to_send.statistics().tasks_waiting_send:
+                return False
+        self._unanswered.add(plain.id)
+        return True
+
+    def _forget_request(self, number: object) -> None:
+        """A request is answered, or its client does not want the answer any more."""
+        if isinstance(number, int | str):
+            self._unanswered.discard(number)
+            self._answered.set()
 
     def _read(self) -> None:
         try:
@@ -146,6 +190,8 @@ class Wire:
                 written = self._loop.create_future()
                 self._lines.put((_encode(sent.message), written))
                 await written
+                if isinstance(sent.message, JSONRPCResponse | JSONRPCError):
+                    self._forget_request(sent.message.id)
 
     def _write(self) -> None:
         try:

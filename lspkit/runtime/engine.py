@@ -48,15 +48,27 @@ from lspkit.operations.effects import (
     Undo,
 )
 from lspkit.operations.request import Request
-from lspkit.operations.workspace_state import Settings
+from lspkit.operations.workspace_state import (
+    FileServersRequest,
+    ReloadRequest,
+    RestartServerRequest,
+    Settings,
+    SettingsRequest,
+    StatusRequest,
+    StatusTextRequest,
+    TrustNoticeRequest,
+    WaitForChangeRequest,
+    WarningsRequest,
+)
 from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.client_turns import ClientTurn, ClientTurns
 from lspkit.runtime.concurrency.drive import block
 from lspkit.runtime.concurrency.epoch import Epoch
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.future_task import Task
 from lspkit.runtime.concurrency.teardown import Teardown
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.concurrency.waiter import Steps, uncancelled
 from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.effects import change_disk
 from lspkit.runtime.effects.ask_file import ask_servers_of_file
@@ -102,6 +114,25 @@ log.addHandler(logging.NullHandler())
 
 #: The message of the error after `close`.
 CLOSED = "this workspace was closed"
+#: And if a call has to wait too long for its turn.
+OTHER_TURN = (
+    "calls of other clients were under way all the time: as long as a client shows texts that are "
+    "not on disk (by `overlay` or `sync`), calls take turns; try again, or use a longer timeout"
+)
+#: Requests whose results do not depend on the texts of files.
+WITHOUT_TURN = frozenset(
+    {
+        FileServersRequest,
+        ReloadRequest,
+        RestartServerRequest,
+        SettingsRequest,
+        StatusRequest,
+        StatusTextRequest,
+        TrustNoticeRequest,
+        WaitForChangeRequest,
+        WarningsRequest,
+    }
+)
 #: Imported now: later there may be no file descriptor left to read a module.
 OPERATIONS = all_operations()
 
@@ -156,6 +187,8 @@ class LocalEngine:
         self._refreshing = BackgroundRefresh(self._context, self._workers, self._timers)
         self._forwarding = Forwarding(self._context, self._workers, self._timers)
         self._replaced = ReplacedFiles()
+        #: Set where several clients share this engine.
+        self.turns: ClientTurns | None = None
         self._handlers = self._effect_handlers()
         self._closed = ""
         self._closing = self._teardown()
@@ -188,11 +221,35 @@ class LocalEngine:
     ) -> T:
         """Carry out a request, and return its result. `on_slow` is called once if it takes long."""
         call = CallContext(limits.timeout, limits.cancel, limits.answer_log, on_slow)
+        turn = self._join_turns(request, limits.client)
         try:
+            if turn is not None:
+                block(self._begin_turn(turn, call), call)
             result: T = self._drive_here(OPERATIONS[type(request)].steps(request), call)
             return result
         finally:
+            self._leave_turns(turn)
             call.end()
+
+    def _join_turns(self, request: Request[Any], client: object) -> ClientTurn | None:
+        """The turn of a request, if several clients show texts and it depends on texts."""
+        if self.turns is None or type(request) in WITHOUT_TURN:
+            return None
+        return self.turns.join(client)
+
+    def _begin_turn(self, turn: ClientTurn, call: CallContext) -> Steps[None]:
+        """Wait for the turn of a call, and show the servers the texts of its client."""
+        if not turn.done:
+            uncancelled((yield turn, call.deadline))
+        if not turn.done:
+            raise RequestTimeoutError(OTHER_TURN, state="running")
+        if turn.switches and self.turns is not None:
+            change_disk.switch_client(self._context, turn.client, call)
+            self.turns.note_shown(turn.client)
+
+    def _leave_turns(self, turn: ClientTurn | None) -> None:
+        if turn is not None and self.turns is not None:
+            self.turns.leave(turn)
 
     def _drive_here(self, operation: Generator[Effect, Any, Any], call: CallContext) -> Any:
         """Perform the effects of an operation in this thread, without a generator around it."""
@@ -237,8 +294,22 @@ class LocalEngine:
 
     def _task(self, request: Request[Any], limits: Limits, callers: Workers | None) -> Task:
         call = CallContext(limits.timeout, limits.cancel, limits.answer_log)
-        steps = self._steps(request, call)
+        if self.turns is None:
+            steps = self._steps(request, call)
+        else:
+            steps = self._steps_in_turn(request, limits.client, call)
         return Task(steps, call, self._workers, self._timers, callers)
+
+    def _steps_in_turn(
+        self, request: Request[Any], client: object, call: CallContext
+    ) -> Steps[Any]:
+        turn = self._join_turns(request, client)
+        try:
+            if turn is not None:
+                yield from self._begin_turn(turn, call)
+            return (yield from self._steps(request, call))
+        finally:
+            self._leave_turns(turn)
 
     def _steps(self, request: Request[Any], call: CallContext) -> Steps[Any]:
         return self._drive(OPERATIONS[type(request)].steps(request), call)

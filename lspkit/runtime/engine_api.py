@@ -28,6 +28,9 @@ class Limits(msgspec.Struct, frozen=True):
     cancel: CancelLike | None = None
     #: Records which servers have answered. It is not sent to a remote engine.
     answer_log: AnswerLog | None = None
+    #: Who calls, if the call shows texts that are not on disk, or is to see those that this client
+    #: shows. It is not sent to a remote engine.
+    client: object = None
 
 
 class EventSink(Protocol):

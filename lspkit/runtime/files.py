@@ -113,10 +113,14 @@ class Overlays:
     """Texts shown in place of files, by real path; the last one counts."""
 
     def __init__(self) -> None:
-        #: Guards the two fields below. Readers do not need it: a list is replaced as a whole.
+        #: Guards the fields below. Readers do not need it: a list is replaced as a whole.
         self._lock = threading.Lock()
         #: Real path: its overlays.
         self.shown: dict[str, list[Content]] = {}
+        #: The client that shows them, where there are several.
+        self._client: object = None
+        #: By other client: its overlays, and the texts that it has synced, by path.
+        self._hidden: dict[object, tuple[dict[str, list[Content]], dict[str, str]]] = {}
         self._last = 0
 
     def begin(self, texts: dict[str, str]) -> int:
@@ -142,6 +146,18 @@ class Overlays:
                 else:
                     del self.shown[path]
         return ended
+
+    def switch(self, client: object, synced: dict[str, str]) -> dict[str, str]:
+        """Show the overlays of another client; returns the texts that it has synced.
+
+        `synced` are those of the client that has shown its overlays so far.
+        """
+        with self._lock:
+            if self.shown or synced:
+                self._hidden[self._client] = (self.shown, synced)
+            self._client = client
+            self.shown, synced = self._hidden.pop(client, ({}, {}))
+            return synced
 
     def paths(self) -> list[str]:
         """The files that have an overlay."""

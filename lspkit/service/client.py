@@ -40,6 +40,16 @@ GRACE = 0.4
 ANSWER_TIMEOUT = 5.0
 #: Variables that decide which programs are found.
 COMPARED = ("PATH", "VIRTUAL_ENV")
+#: The error if another program listens in place of the service.
+BAD_READY = (
+    "what listens at the socket of the service is no service of lspkit, or a broken one: it says "
+    "`lsp/ready` with parameters that cannot be read"
+)
+#: The error of calls in a block of `overlay` whose service has ended.
+OVERLAY_LOST = (
+    "the service has ended, and with it the texts that `overlay` has shown: leave the block, and "
+    "begin it again to show them to a new service"
+)
 #: Seconds before a full service is asked again.
 BUSY_RETRY = 0.05
 
@@ -161,12 +171,17 @@ class Client:
     def _silent_error(self) -> ServerUnavailableError:
         return ServerUnavailableError("the service does not answer")
 
-    def begin(self, method: str, params: Any = None) -> PendingCall:
+    def begin(
+        self, method: str, params: Any = None, *, over: ClientPeer | None = None
+    ) -> PendingCall:
         """Send a request. Starts the service if that has not been done.
 
-        Parameters may be `msgspec.Raw`: then they are not encoded again.
+        Parameters may be `msgspec.Raw`: then they are not encoded again. A request that depends on
+        what was sent over one connection fails over another one.
         """
         peer = self._connection()
+        if over is not None and over is not peer:
+            raise ServerUnavailableError(OVERLAY_LOST)
         number = next(self._numbers)
         pending = self._pending[number] = PendingCall(self, peer, number)
         encode = messages.raw_request if type(params) is msgspec.Raw else messages.request
@@ -233,6 +248,8 @@ class Client:
         answer = ready.value
         if not isinstance(answer, Ready):
             peer.close()
+            if isinstance(answer, Exception):
+                raise ServerUnavailableError(f"{BAD_READY}: {answer}; to end it: lspkit stop")
             return answer or ""
         with self._lock:
             closed = self._closed  # perhaps meanwhile
@@ -266,7 +283,10 @@ class Client:
                 pending.waiter.complete(message)
         elif isinstance(message, messages.NotificationMessage):
             if message.method == "lsp/ready":
-                ready.complete(read_ready(message.params or b"null"))
+                try:
+                    ready.complete(read_ready(message.params or b"null"))
+                except (msgspec.DecodeError, UnicodeError) as problem:
+                    ready.complete(problem)
             elif message.method == "lsp/refused":
                 ready.complete(str(decode_plain(message.params or b"null")))
             elif message.method == "lsp/event":

@@ -1,6 +1,7 @@
 """One client of the service: its requests, and what it has changed for itself.
 
-Overlays and texts that a client shows the servers end with its connection.
+Overlays and texts that a client shows the servers are for its own calls, and end with its
+connection.
 """
 
 from __future__ import annotations
@@ -215,7 +216,14 @@ class ClientSession:
                 self._note(request, value)
             call.answer_raw(encode_result(value, log.answered, log.failed))
 
-        call.run(request, timeout, done)
+        call.run(request, timeout, done, client=self._client(request))
+
+    def _client(self, request: Request[Any] | None = None) -> object:
+        """This client, for a request that shows texts, or is to see those that it shows."""
+        shows = isinstance(request, ShowTextsRequest)
+        shows = shows or (isinstance(request, SyncRequest) and request.text is not None)
+        with self._lock:
+            return self if shows or self._overlays or self._texts else None
 
     def _note(self, request: Request[Any], value: Any) -> None:
         """Record what ends with the connection."""
@@ -239,7 +247,8 @@ class ClientSession:
             call.answer({**to_plain(report), "epoch": engine.epoch})
 
         request = CheckRequest(path=given.path, text=given.text)
-        call.run(request, given.timeout, done, at_end=engine.raise_epoch)
+        client = self._client()
+        call.run(request, given.timeout, done, at_end=engine.raise_epoch, client=client)
 
     def diagnostics(self, call: IncomingCall) -> None:
         """`lsp/diagnostics`: the known diagnostics of all files, in the order of their paths."""
@@ -248,7 +257,7 @@ class ClientSession:
             files = {str(path): to_plain(found[path]) for path in sorted(found)}
             call.answer({"epoch": self._shared.engine.epoch, "files": files})
 
-        call.run(DiagnosticsRequest(), None, done)
+        call.run(DiagnosticsRequest(), None, done, client=self._client())
 
     def diagnostic_epoch(self, call: IncomingCall) -> None:
         """`lsp/diagnosticEpoch`: a number that every check and every report raises."""
@@ -352,7 +361,7 @@ class ClientSession:
         requests += [SyncRequest(path=one) for one in texts]
         for request in requests:
             try:
-                self._shared.engine.run(request, Limits())
+                self._shared.engine.run(request, Limits(client=self))
             except LspkitError as problem:
                 log.debug("after a client has left: %s", problem)
 

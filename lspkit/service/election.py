@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from lspkit.errors import ConfigError, ServerUnavailableError
 from lspkit.late_imports import safe_imports
 from lspkit.service.runtime_folder import Bootstrap, Place, write_bootstrap
+from lspkit.workspace_boundary import project_tree
 
 if TYPE_CHECKING:
     import subprocess
@@ -37,6 +38,8 @@ PASSED_ON = (
 )
 #: The variable with the workspace and configuration of a service.
 BOOTSTRAP_VARIABLE = "LSP_BOOTSTRAP"
+#: The variable with the `PYTHONPATH` of the servers, where the service does without a part of it.
+SERVERS_PYTHONPATH = "LSPKIT_SERVERS_PYTHONPATH"
 #: Bytes of an environment variable that every system accepts.
 LARGEST_BOOTSTRAP = 100 * 1024
 #: Seconds between attempts to reach a service that is starting.
@@ -45,13 +48,25 @@ RETRY = 0.02
 QUOTED = 2000
 
 
-def service_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a service that this client starts."""
-    return {
+def service_environment(environ: Mapping[str, str], root: str) -> dict[str, str]:
+    """The variables of a service of a folder that this client starts.
+
+    It imports nothing from the project. Its servers may, if the project is trusted.
+    """
+    with safe_imports():
+        # Here: mostly the service runs already.
+        from lspkit.servers.restriction.launch_environment import clean_path
+
+    passed = {
         name: value
         for name, value in environ.items()
         if any(fnmatch.fnmatchcase(name, one) for one in PASSED_ON)
     }
+    python_path = passed.get("PYTHONPATH", "")
+    outside = clean_path(python_path, project_tree(root))
+    if outside == python_path:
+        return passed
+    return passed | {"PYTHONPATH": outside, SERVERS_PYTHONPATH: python_path}
 
 
 def connect_socket(place: Place) -> socket.socket | None:
@@ -124,7 +139,8 @@ def _start(
     text = write_bootstrap(bootstrap)
     if len(text) > LARGEST_BOOTSTRAP:
         raise ConfigError(f"the configuration has more than {LARGEST_BOOTSTRAP} bytes as JSON")
-    variables = service_environment(environ) | {BOOTSTRAP_VARIABLE: text}
+    variables = service_environment(environ, bootstrap.workspace_root)
+    variables[BOOTSTRAP_VARIABLE] = text
     with open(place.log, "wb", opener=_private) as log:
         process = subprocess.Popen(
             # -P: nothing is imported from the current folder.

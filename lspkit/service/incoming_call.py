@@ -67,10 +67,12 @@ class IncomingCall:
         timeout: float | None,
         done: Callable[[Any], None],
         at_end: Callable[[], object] = lambda: None,
+        *,
+        client: object = None,
     ) -> None:
         """Carry out a request of a workspace, then call `done`: in this thread, or with callbacks.
 
-        `at_end` is called before that, also after a failure.
+        `at_end` is called before that, also after a failure. `client` is as in `Limits`.
         """
 
         def finish(result: Callable[[], Any]) -> None:
@@ -83,7 +85,7 @@ class IncomingCall:
             except BaseException as problem:  # noqa: BLE001 (the client gets it)
                 self.fail(problem)
 
-        limits = Limits(timeout, self.cancel, self.answer_log)
+        limits = Limits(timeout, self.cancel, self.answer_log, client)
         on_slow, self.on_slow = self.on_slow, None
         if on_slow is not None:
             finish(lambda: self._engine.run(request, limits, on_slow))

@@ -23,6 +23,8 @@ from lspkit.service.wire_values import decode_result, encode_call
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from lspkit.service.client_peer import ClientPeer
+
 T = TypeVar("T")
 
 
@@ -32,6 +34,8 @@ class RemoteEngine:
     def __init__(self, client: Client, *, restart: bool = False) -> None:
         self.client = client
         self._restart = restart
+        #: Overlays by number: over which connection they are shown. Changes are atomic.
+        self._overlays: dict[int, ClientPeer] = {}
         self._workers, self._callers, self._timers = Workers(), Workers("caller"), Timers()
         exit_hooks.register(self)
 
@@ -42,12 +46,23 @@ class RemoteEngine:
             result: T = block(self._steps(request, limits), call)
             return result
         deadline = CallContext(limits.timeout).deadline
+        if OPERATIONS[type(request)].name == "show_disk":
+            ended: T = self._end_overlay(request, limits, deadline)
+            return ended
         try:
             return self._ask(request, limits, deadline)
         except ServerUnavailableError:
             if not self._may_ask_again(request):
                 raise
         return self._ask(request, limits, deadline)
+
+    def _end_overlay(self, request: Any, limits: Limits, deadline: float) -> Any:
+        try:
+            return self._ask(request, limits, deadline)
+        except ServerUnavailableError:
+            return None  # it has ended with its service
+        finally:
+            self._overlays.pop(request.number, None)
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Carry out a request without a thread that waits."""
@@ -71,7 +86,10 @@ class RemoteEngine:
         with self._send(request, deadline) as pending:
             if not pending.waiter.wait(deadline + _grace(request) - time.monotonic()):
                 raise _silent_error()
-        return _value_of(pending, request, limits)
+        value = _value_of(pending, request, limits)
+        if isinstance(value, int) and OPERATIONS[type(request)].name == "show_texts":
+            self._overlays[value] = pending.peer
+        return value
 
     def _steps(self, request: Request[Any], limits: Limits) -> Steps[Any]:
         """Carry out a request as a generator of waits; a cancel is passed on."""
@@ -94,7 +112,9 @@ class RemoteEngine:
         self, request: Request[Any], deadline: float, *, cancelled: bool = False
     ) -> PendingCall:
         left = deadline - time.monotonic()
-        return self.client.begin("lsp/call", encode_call(request, left, cancelled=cancelled))
+        params = encode_call(request, left, cancelled=cancelled)
+        # All that are in use are shown over one connection: calls over another one fail.
+        return self.client.begin("lsp/call", params, over=next(iter(self._overlays.values()), None))
 
     def _await_answer(
         self, pending: PendingCall, cancel: CancelLike | None, deadline: float, grace: float

@@ -10,6 +10,7 @@ from typing import Any
 
 from lspkit.agent import EditHooks, Toolbox
 from lspkit.errors import LspkitError
+from lspkit.runtime.concurrency.client_turns import ClientTurns
 from lspkit.runtime.engine import LocalEngine
 from lspkit.service.config_stamp import config_sources, config_stamp
 from lspkit.service.runtime_folder import Bootstrap
@@ -45,6 +46,7 @@ class SharedWorkspace:
             first_epoch=first_epoch,
             environ=environ,
         )
+        self.engine.turns = ClientTurns()
         self.ws = Workspace.on_engine(
             self.engine, bootstrap.workspace_root, trusted=bootstrap.trusted
         )

@@ -48,13 +48,28 @@ class Counts(_Body, frozen=True):
     total: int = 0
 
 
+class Conversations(_Body, frozen=True):
+    """The conversations; those whose folder was set last come first."""
+
+    conversations: list[ConversationCwd]
+    #: Conversations that are left out, because there are too many.
+    omitted: int
+
+
 class ConversationServer(_Body, frozen=True):
-    """A server that runs for the folder of a conversation, or has failed there."""
+    """A server that runs for the folder of a conversation, has failed there, or cannot run."""
 
     id: str
-    root: str
+    #: None for one that cannot run, although there are files for it: it is missing, or held back in
+    #: an untrusted project.
+    root: str | None
     state: ServerState
+    languages: list[str]
     diagnostics: Counts
+    #: Why it does not run.
+    reason: str
+    #: The command that installs a missing one.
+    install: str
 
 
 class ConversationLsp(_Body, frozen=True):

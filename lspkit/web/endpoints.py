@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 from lspkit.conversations import ConversationStore, check_id
-from lspkit.errors import LspkitError, NoServerError, PathError
+from lspkit.errors import (
+    LspkitError,
+    NoServerError,
+    PathError,
+    RequestTimeoutError,
+    ServerUnavailableError,
+    WorkspaceClosedError,
+)
 from lspkit.msgspec_types import convert
+from lspkit.operations import DiagnosticsRequest, StatusRequest
 from lspkit.runtime.concurrency.call import CancelToken
-from lspkit.service.shared_workspace import SharedWorkspace
-from lspkit.types import to_plain
+from lspkit.servers.project.project_files import ENOUGH, walk
+from lspkit.servers.status import WorkspaceStatus, snapshot
+from lspkit.types import Diagnostic, to_plain
 from lspkit.web.access import Access
 from lspkit.web.body_types import (
     CheckedFile,
     CheckFile,
     ConversationCwd,
     ConversationLsp,
+    Conversations,
     EventBody,
     ServiceBody,
     SetCwd,
@@ -35,15 +48,19 @@ from lspkit.web.problem_document import ProblemError
 from lspkit.web.routes import find_route
 from lspkit.web.status_body import check_body, conversation_body, workspace_body
 from lspkit.web.workspace_registry import WorkspaceRegistry
-from lspkit.workspace_boundary import is_inside
+from lspkit.workspace import Workspace
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 ASSETS = Path(__file__).parent / "assets"
 #: Seconds for the check of a file.
 CHECK_TIMEOUT = 30.0
+#: Seconds for what takes no work of servers.
+STATE_TIMEOUT = 5.0
 #: Streams of events that are open at once.
 MOST_STREAMS = 16
+#: Conversations that are listed.
+MOST_CONVERSATIONS = 1000
 
 
 class Endpoints:
@@ -57,12 +74,17 @@ class Endpoints:
         #: Ends checks that are in progress.
         self.cancel = CancelToken()
 
-    def admit(self, head: RequestHead) -> None:
-        """Raise a `ProblemError` for a head that is not accepted, before its body is read."""
+    def admit(self, head: RequestHead) -> bool:
+        """Raise a `ProblemError` for a head that is not accepted, before its body is read.
+
+        Returns whether it has the token; otherwise it has a code, which is checked later.
+        """
         self._access.check_sender(head)
-        if not self._opens_session(head):
+        has_token = not self._opens_session(head)
+        if has_token:
             self._access.check_token(head, sessions=head.method == "GET")
         find_route(head.method, head.segments)
+        return has_token
 
     def answer(self, head: RequestHead, body: bytes) -> Response | EventFeed:
         """The response to a request that was admitted."""
@@ -89,6 +111,22 @@ class Endpoints:
 
     # Conversations
 
+    def list_conversations(self) -> Conversations:
+        """`GET /conversations`."""
+        cwds = self._conversations.cwds()
+        listed = [
+            ConversationCwd(conversation_id=id, cwd=cwd)
+            for id, cwd in islice(cwds.items(), MOST_CONVERSATIONS)
+        ]
+        return Conversations(conversations=listed, omitted=len(cwds) - len(listed))
+
+    def forget_conversation(self, id: str) -> ConversationCwd:
+        """`DELETE /conversations/{id}`."""
+        cwd = self._conversations.forget(_checked(id))
+        if cwd is None:
+            raise ProblemError("unknown-conversation", "this conversation has no folder")
+        return ConversationCwd(conversation_id=id, cwd=cwd)
+
     def get_cwd(self, id: str) -> ConversationCwd:
         """`GET /conversations/{id}/cwd`."""
         return ConversationCwd(conversation_id=id, cwd=self._cwd(id))
@@ -106,17 +144,17 @@ class Endpoints:
     def conversation_lsp(self, id: str) -> ConversationLsp:
         """`GET /conversations/{id}/lsp`."""
         cwd = self._cwd(id)
-        with self._workspace(cwd) as shared:
-            return conversation_body(id, cwd, shared.ws.status(), shared.ws.diagnostics())
+        with self._workspaces.workspace_of(cwd) as ws:
+            return conversation_body(id, cwd, *_state_of(ws), _kinds_in(cwd))
 
     def check(self, id: str, body: CheckFile) -> CheckedFile:
         """`POST /conversations/{id}/check`."""
         cwd = self._cwd(id)
-        with self._workspace(cwd) as shared:
+        with self._workspaces.workspace_of(cwd) as ws:
             try:
                 # A path that is absolute stays as it is; the workspace has its boundary.
                 path = Path(cwd, body.path)
-                report = shared.ws.check(path, timeout=CHECK_TIMEOUT, cancel=self.cancel)
+                report = ws.check(path, timeout=CHECK_TIMEOUT, cancel=self.cancel)
             except (PathError, NoServerError, ValueError) as problem:
                 raise ProblemError("bad-file", str(problem)) from None
             return check_body(report)
@@ -130,12 +168,6 @@ class Endpoints:
             raise ProblemError("unknown-conversation", "this conversation has no folder yet")
         return str(found)
 
-    @contextlib.contextmanager
-    def _workspace(self, cwd: str) -> Iterator[SharedWorkspace]:
-        with self._workspaces.workspace_of(cwd) as shared:
-            shared.reload_if_changed()
-            yield shared
-
     # The service
 
     def status(self) -> Status:
@@ -145,18 +177,21 @@ class Endpoints:
         return Status(service=service, workspaces=[one for one in bodies if one is not None])
 
     def _workspace_body(self, root: str) -> WorkspaceBody | None:
-        with self._workspaces.look_at(root) as shared:
-            if shared is None:
+        with self._workspaces.look_at(root) as ws:
+            if ws is None:
                 return None
-            shared.reload_if_changed()
-            return workspace_body(root, shared.ws.status(), shared.ws.diagnostics())
+            try:
+                return workspace_body(root, *_state_of(ws))
+            except (RequestTimeoutError, ServerUnavailableError, WorkspaceClosedError) as problem:
+                # One service that hangs, or is just ending, does not hide the others.
+                return workspace_body(root, snapshot((), time.time(), unavailable=str(problem)), {})
 
     def events(self, conversation: str | None = None) -> EventFeed:
         """`GET /events`."""
         cwd = None if conversation is None else self._cwd(conversation)
 
         def passes(event: EventBody) -> bool:
-            return cwd is None or is_inside(cwd, event.workspace)
+            return cwd in (None, event.workspace)
 
         feed = EventFeed(passes)
         try:
@@ -183,6 +218,19 @@ class Endpoints:
     def script(self) -> Response:
         """`GET /status.js`."""
         return _asset("status.js", "text/javascript; charset=utf-8")
+
+
+def _state_of(ws: Workspace) -> tuple[WorkspaceStatus, dict[Path, list[Diagnostic]]]:
+    """The state of the servers, and what is known of the files."""
+    status = ws.run(StatusRequest(), timeout=STATE_TIMEOUT)
+    return status, ws.run(DiagnosticsRequest(), timeout=STATE_TIMEOUT)
+
+
+def _kinds_in(folder: str) -> set[str]:
+    """The names and extensions of its files, as definitions of servers write them."""
+    names = {os.path.basename(path) for path in islice(walk(folder), ENOUGH)}
+    extensions = {os.path.splitext(name)[1] for name in names}
+    return names | extensions | {name.partition(".")[0] + ".*" for name in names}
 
 
 def _asset(name: str, content_type: str) -> Response:

@@ -37,12 +37,18 @@ class ClosedByPeerError(Exception):
 
 
 def serve_connection(
-    connection: socket.socket, endpoints: Endpoints, keep_alive: KeepAlive
+    connection: socket.socket,
+    endpoints: Endpoints,
+    keep_alive: KeepAlive,
+    on_admitted: Callable[[], object],
 ) -> None:
-    """Serve one request. The connection is closed by the caller."""
+    """Serve one request. The connection is closed by the caller.
+
+    `on_admitted` is called when the head has come and has the token.
+    """
     try:
         with contextlib.suppress(OSError, ClosedByPeerError):
-            response = _respond(connection, endpoints)
+            response = _respond(connection, endpoints, on_admitted)
             if isinstance(response, EventFeed):
                 connection.settimeout(SEND_SECONDS)
                 response.send_all(connection, keep_alive)
@@ -54,12 +60,15 @@ def serve_connection(
         log.exception("a request over HTTP has failed")
 
 
-def _respond(connection: socket.socket, endpoints: Endpoints) -> Response | EventFeed:
+def _respond(
+    connection: socket.socket, endpoints: Endpoints, on_admitted: Callable[[], object]
+) -> Response | EventFeed:
     try:
         deadline = time.monotonic() + REQUEST_SECONDS
         data, rest = _read_head(connection, deadline)
         head = parse_head(data)
-        endpoints.admit(head)
+        if endpoints.admit(head):
+            on_admitted()
         length = head.body_length
         while len(rest) < length:
             rest += _receive(connection, deadline)

@@ -65,6 +65,8 @@ class HttpServer:
         #: Guards the fields below.
         self._lock = threading.Lock()
         self._connections: dict[OwnThread, socket.socket] = {}
+        #: Those that have not shown the token so far, in the order of their arrival.
+        self._strangers: dict[OwnThread, socket.socket] = {}
         self._closing = False
         try:
             token = secrets.token_urlsafe(32)
@@ -98,9 +100,10 @@ class HttpServer:
             lambda: self._serve(thread, connection), f"http-{self.address.port}-connection"
         )
         with self._lock:
-            full = self._closing or len(self._connections) >= MOST_CONNECTIONS
+            has_room = len(self._connections) < MOST_CONNECTIONS or self._drop_stranger()
+            full = self._closing or not has_room
             if not full:
-                self._connections[thread] = connection
+                self._connections[thread] = self._strangers[thread] = connection
         if full:
             _refuse(connection)
             return
@@ -113,14 +116,33 @@ class HttpServer:
 
     def _serve(self, thread: OwnThread, connection: socket.socket) -> None:
         try:
-            serve_connection(connection, self._endpoints, self._keep_alive)
+            serve_connection(
+                connection, self._endpoints, self._keep_alive, lambda: self._note_token(thread)
+            )
         finally:
             self._forget(thread)
             connection.close()
 
+    def _note_token(self, thread: OwnThread) -> None:
+        with self._lock:
+            self._strangers.pop(thread, None)
+
+    def _drop_stranger(self) -> bool:
+        """End the oldest connection that has not shown the token. Called with the lock.
+
+        Many slow ones would keep out those who have it.
+        """
+        oldest = next(iter(self._strangers), None)
+        if oldest is None:
+            return False
+        with contextlib.suppress(OSError):
+            self._strangers.pop(oldest).shutdown(socket.SHUT_RDWR)
+        return True
+
     def _forget(self, thread: OwnThread) -> None:
         with self._lock:
             self._connections.pop(thread, None)
+            self._strangers.pop(thread, None)
 
     def close(self) -> None:
         """End all connections, and close all workspaces but the service's own."""

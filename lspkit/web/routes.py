@@ -11,6 +11,7 @@ from lspkit.web.body_types import (
     CheckFile,
     ConversationCwd,
     ConversationLsp,
+    Conversations,
     SetCwd,
     Status,
 )
@@ -43,6 +44,22 @@ class Route(msgspec.Struct, frozen=True):
 
 _UNKNOWN = (404, 503)
 ROUTES = (
+    Route(
+        "GET",
+        "/conversations",
+        "list_conversations",
+        "The conversations and their folders",
+        Conversations,
+        problems=(503,),
+    ),
+    Route(
+        "DELETE",
+        "/conversations/{id}",
+        "forget_conversation",
+        "Remove a conversation; the answer is what was removed",
+        ConversationCwd,
+        problems=_UNKNOWN,
+    ),
     Route(
         "GET",
         "/conversations/{id}/cwd",

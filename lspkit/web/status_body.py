@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
 from lspkit.diagnostics.report import Report
@@ -49,13 +49,27 @@ def workspace_body(root: str, status: WorkspaceStatus, known: Known) -> Workspac
     )
 
 
-def conversation_body(id: str, cwd: str, status: WorkspaceStatus, known: Known) -> ConversationLsp:
-    """The servers whose root contains the folder of a conversation, or is in it."""
+def conversation_body(
+    id: str, cwd: str, status: WorkspaceStatus, known: Known, kinds: Set[str]
+) -> ConversationLsp:
+    """The servers in the folder of a conversation, and those that its files lack.
+
+    `kinds` are the names and extensions of its files.
+    """
     servers = [
-        ConversationServer(id=one.id, root=one.root, state=one.state, diagnostics=one.diagnostics)
+        ConversationServer(
+            id=server.id,
+            root=server.root,
+            state=server.state,
+            languages=server.languages,
+            diagnostics=server.diagnostics,
+            reason=server.reason,
+            install=server.install,
+        )
         for row in status.rows
-        for one in _server_bodies(row, known)
-        if one.root is not None and (is_inside(cwd, one.root) or is_inside(one.root, cwd))
+        for server in _server_bodies(row, known)
+        if server.root is not None
+        or (server.state is ServerState.UNAVAILABLE and not kinds.isdisjoint(row.extensions))
     ]
     connected = any(one.state is ServerState.ACTIVE for one in servers)
     return ConversationLsp(conversation_id=id, cwd=cwd, connected=connected, servers=servers)

@@ -1,7 +1,8 @@
-"""The workspaces of a service: its own, and one for each folder of a conversation outside of it.
+"""The workspaces that an HTTP server tells of: its service's own, and those of conversations.
 
-A folder outside of the service's root has a workspace with its own boundary, and with the trust
-that the user's settings give it. Their number is bounded; those that are not used are closed.
+The folder of a conversation is a workspace of its own, with its own configuration, boundary and
+trust: that of the service which every other client of this folder uses, too. Here are connections
+to such services. Their number is bounded; those that are not used are closed.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 
 from lspkit.runtime.concurrency.event_stream import EventStream
+from lspkit.runtime.concurrency.threads import OwnThread
 from lspkit.servers.workspace_event import WorkspaceEvent
-from lspkit.service.runtime_folder import Bootstrap
+from lspkit.service.remote_workspace import connect
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.web.body_types import EventBody
 from lspkit.web.problem_document import ProblemError
-from lspkit.workspace_boundary import is_inside
+from lspkit.workspace import Workspace
 
 log = logging.getLogger("lspkit.service")
 
@@ -32,10 +34,12 @@ IDLE_SECONDS = 15 * 60.0
 
 
 class _Opened:
-    """A workspace of the registry. Its fields are guarded by the registry's lock."""
+    """A workspace of the registry. Its last fields are guarded by the registry's lock."""
 
-    def __init__(self, shared: SharedWorkspace, now: float) -> None:
-        self.shared = shared
+    def __init__(self, ws: Workspace, now: float) -> None:
+        self.ws = ws
+        #: Its events; they end with the connection.
+        self.events = ws.events()
         #: Calls that use it.
         self.users = 0
         self.used_at = now
@@ -78,35 +82,39 @@ class WorkspaceRegistry:
         self._unwatch = own.engine.watch(_EventSink(self, self._root))
 
     @contextlib.contextmanager
-    def workspace_of(self, cwd: str) -> Iterator[SharedWorkspace]:
-        """The workspace for a folder, which is not closed meanwhile. `cwd` is a real path."""
-        if is_inside(cwd, self._root):
-            yield self.own
+    def workspace_of(self, cwd: str) -> Iterator[Workspace]:
+        """The workspace of a folder, which is not closed meanwhile. `cwd` is a real path."""
+        if cwd == self._root:
+            yield self._own_workspace()
             return
         used = self._take(cwd)
         try:
-            yield used.shared
+            yield used.ws
         finally:
             with self._lock:
                 used.users -= 1
                 used.used_at = self._clock()
 
     @contextlib.contextmanager
-    def look_at(self, root: str) -> Iterator[SharedWorkspace | None]:
+    def look_at(self, root: str) -> Iterator[Workspace | None]:
         """The workspace with a root, None if it is closed. This does not count as a use."""
         if root == self._root:
-            yield self.own
+            yield self._own_workspace()
             return
         with self._lock:
             found = self._others.get(root)
             if found is not None:
                 found.users += 1
         try:
-            yield None if found is None else found.shared
+            yield None if found is None else found.ws
         finally:
             with self._lock:
                 if found is not None:
                     found.users -= 1
+
+    def _own_workspace(self) -> Workspace:
+        self.own.reload_if_changed()
+        return self.own.ws
 
     def _take(self, cwd: str) -> _Opened:
         with self._lock:
@@ -114,9 +122,9 @@ class WorkspaceRegistry:
             if used is not None:
                 used.users += 1
                 return used
-        # Outside of the lock: it reads configuration files.
+        # Outside of the lock: it may have to start a service.
         made = self._open(cwd)
-        surplus: list[SharedWorkspace] = []
+        surplus: list[_Opened] = []
         try:
             with self._lock:
                 used = self._others.get(cwd)
@@ -125,29 +133,43 @@ class WorkspaceRegistry:
                 elif len(self._others) >= MOST_WORKSPACES:
                     surplus.append(self._least_used() or made)
                 if used is None and made not in surplus:
-                    used = self._others[cwd] = _Opened(made, self._clock())
+                    used = self._others[cwd] = made
                 if used is None:
                     told = f"{MOST_WORKSPACES} workspaces are in use"
                     raise ProblemError("too-many-workspaces", told, **{"Retry-After": "10"})
                 used.users += 1
                 return used
         finally:
-            for one in surplus:
-                one.close()
+            for opened in surplus:
+                opened.ws.close()
 
-    def _open(self, cwd: str) -> SharedWorkspace:
+    def _open(self, cwd: str) -> _Opened:
         given = self.own.bootstrap
         # Trust in the service's root says nothing about another folder; distrust does.
         trusted = False if given.trusted is False else None
-        bootstrap = Bootstrap(cwd, given.config, trusted)
-        made = SharedWorkspace(bootstrap, _ignore, lambda: None, environ=self._environ)
-        made.engine.watch(_EventSink(self, cwd))
+        ws = connect(cwd, config=given.config, trusted=trusted, environ=self._environ)
+        try:
+            made = _Opened(ws, self._clock())
+            OwnThread(lambda: self._follow(cwd, made), "http-events").start()
+        except BaseException:
+            ws.close()
+            raise
         return made
 
-    def _least_used(self) -> SharedWorkspace | None:
+    def _follow(self, cwd: str, opened: _Opened) -> None:
+        """Pass the events of a workspace on, until its connection is over."""
+        sink = _EventSink(self, cwd)
+        for event in opened.events:
+            sink.put(event)
+        with self._lock:
+            if self._others.get(cwd) is opened:  # its service has ended; the next use connects anew
+                del self._others[cwd]
+        opened.ws.close()
+
+    def _least_used(self) -> _Opened | None:
         """Remove the one that was not used for the longest time. Called with the lock."""
         unused = [(one.used_at, root) for root, one in self._others.items() if not one.users]
-        return self._others.pop(min(unused)[1]).shared if unused else None
+        return self._others.pop(min(unused)[1]) if unused else None
 
     def all_roots(self) -> list[str]:
         """The roots of all workspaces: the service's own first, then in order."""
@@ -164,10 +186,10 @@ class WorkspaceRegistry:
                 for root, one in self._others.items()
                 if not one.users and (one.used_at <= latest or root in gone)
             ]
-            closing = [self._others.pop(root).shared for root in over]
-        for one in closing:
-            log.debug("the workspace %s is closed", one.bootstrap.workspace_root)
-            self.own.in_thread(one.close)
+            closing = {root: self._others.pop(root).ws for root in over}
+        for root, ws in closing.items():
+            log.debug("the workspace %s is closed", root)
+            self.own.in_thread(ws.close)
 
     # Events
 
@@ -206,11 +228,7 @@ class WorkspaceRegistry:
         self.close_streams()
         self._unwatch()
         with self._lock:
-            closing = [one.shared for one in self._others.values()]
+            closing = [opened.ws for opened in self._others.values()]
             self._others.clear()
-        for one in closing:
-            one.close()
-
-
-def _ignore(_: str) -> None:
-    """A workspace does not end the service."""
+        for ws in closing:
+            ws.close()

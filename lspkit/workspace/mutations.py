@@ -166,7 +166,8 @@ class Mutations:
             with ws.overlay({"src/app.py": draft}):
                 ws.check("src/main.py")
 
-        The files need not exist. Overlays may be nested; the innermost text is used.
+        The files need not exist. Overlays may be nested; the innermost text is used. Through the
+        service, only this workspace sees them.
         """
         if not isinstance(texts, Mapping):
             raise TypeError(f"texts is {texts!r}: a mapping of paths to texts is needed")

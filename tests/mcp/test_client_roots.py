@@ -127,6 +127,22 @@ def test_an_item_of_a_file_outside_the_roots_does_not_reach_the_server(
             assert not ask(given)
 
 
+def test_nothing_is_allowed_if_all_roots_lie_outside(tmp_path: Path, inner: Path, scripted) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    with (
+        workspace(project, scripted(Script()), text="ERROR\n") as ws,
+        served(ws, roots=[inner.as_uri()]) as client,
+    ):
+        assert ws.check("a.scr").verdict.dirty
+        for name, arguments in (
+            ("lsp_diagnostics", {"filePath": "a.scr"}),
+            ("lsp_workspace_symbols", {"query": "greet"}),
+        ):
+            assert "none of the roots of the client" in client.error(name, **arguments)
+        assert client.ask("list_resources").resources == []
+
+
 def test_only_resources_in_the_roots_are_listed(
     tmp_path: Path, inner: Path, scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:

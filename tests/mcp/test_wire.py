@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import threading
 from collections.abc import Iterable
@@ -13,9 +14,9 @@ import pytest
 
 import lspkit
 from lspkit.mcp import wire_streams
-from lspkit.mcp.client_roots import client_roots
+from lspkit.mcp.client_roots import ClientRoots, client_roots
 from lspkit.mcp.diagnostics_resource import path_of, uri_of
-from lspkit.mcp.mcp_process import serve_alone
+from lspkit.mcp.mcp_process import McpChannel, serve_alone
 from lspkit.mcp.wire_streams import Descriptors, split_lines
 from lspkit.workspace_boundary import boundary_of
 from tests.mcp.raw_mcp import RawWire
@@ -63,12 +64,67 @@ def test_roots_are_used_only_in_the_workspace(tmp_path: Path) -> None:
     uris = [inner.as_uri(), link.as_uri(), "https://example.org", "file:///%00", "nonsense"]
     found = client_roots(uris, boundary)
     # A link to a folder around the workspace allows all of it.
-    assert found.folders == ()
+    assert found.folders is None
     assert found.ignored == ("https://example.org", "file:///%00", "nonsense")
     assert client_roots(uris[:1], boundary).folders == (str(inner),)
     beside = tmp_path / "project2"
-    assert client_roots([beside.as_uri()], boundary).ignored == (beside.as_uri(),)
+    assert client_roots([beside.as_uri()], boundary) == ClientRoots((), (beside.as_uri(),))
+    assert client_roots([], boundary) == ClientRoots(None)
     assert len(client_roots([inner.as_uri()] * 200, boundary).ignored) == 100
+
+
+class Flood:
+    """A client that sends requests with long answers, and reads none."""
+
+    def __init__(self, ws: lspkit.Workspace) -> None:
+        (inside, self.near_end), (self.far_end, outside) = os.pipe(), os.pipe()
+        self.over = threading.Event()
+        self.channel = McpChannel(Descriptors(inside, outside), ws, on_over=self.over.set)
+        self.channel.start()
+        self.wire = RawWire(self.far_end, self.near_end)
+        self.wire.begin()
+
+    def send_until_refused(self, most: int) -> int:
+        """Send requests until the server does not read any more; returns their number."""
+        for number in range(most):
+            if not select.select([], [self.near_end], [], 2.0)[1]:
+                return number
+            self.wire.send("tools/list", {"_meta": {"padding": "x" * 3500}}, 1000 + number)
+        return most
+
+    def close(self) -> None:
+        """End the connection."""
+        os.close(self.near_end)
+        self.channel.close()
+        os.close(self.far_end)
+
+
+def test_requests_of_a_client_that_does_not_read_are_not_taken_without_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire_streams, "MOST_UNANSWERED", 4)
+    with lspkit.Workspace(tmp_path) as ws:
+        flood = Flood(ws)
+        count = flood.send_until_refused(500)
+        assert 4 < count < 500
+        # It has lost nothing: as soon as it reads, it gets all answers.
+        answered = {flood.wire.receive()["id"] for _ in range(count)}
+        assert answered == {1000 + number for number in range(count)}
+        assert flood.wire.result("ping") == {}
+        flood.close()
+
+
+def test_a_client_that_does_not_read_for_long_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire_streams, "MOST_UNANSWERED", 4)
+    monkeypatch.setattr(wire_streams, "UNREAD_SECONDS", 0.1)
+    with lspkit.Workspace(tmp_path) as ws:
+        flood = Flood(ws)
+        with contextlib.suppress(BrokenPipeError):
+            flood.send_until_refused(500)
+        assert flood.over.wait(PATIENCE)
+        flood.close()
 
 
 def test_a_signal_ends_it_also_while_the_workspace_is_opened() -> None:

@@ -28,7 +28,7 @@ from lspkit.service.peer import LARGEST_MESSAGE
 from lspkit.testing import Fault, Log, Script
 from lspkit.testing.plugin import Scripted
 from lspkit.types import Position, Range
-from tests.scripted import SOURCE, comes_true, config_for
+from tests.scripted import SOURCE, config_for
 from tests.service.contract_services import Services, client_of, own_services
 
 A = "a.scr"
@@ -84,16 +84,94 @@ def test_an_overlay_ends_when_the_connection_is_closed(
     config = config_for(argv)
     one, other = (services.connect(root, config=config) for _ in range(2))
     one.check(A)
+    log = Log.of(argv)
     overlay = one.overlay({A: "def overlaid\nERROR\n"})
     overlay.__enter__()
-    assert [str(found.range.start) for found in other.check(A).diagnostics] == ["2:1"]
+    log.wait_for_message("textDocument/didChange")
 
     one.close()
 
-    assert comes_true(lambda: other.check(A).diagnostics == [])
-    assert [symbol.name for symbol in other.document_symbols(A)] == ["greet"]
+    log.wait_for_message("textDocument/didChange", 2)
+    assert other.check(A).diagnostics == []
     with pytest.raises(WorkspaceClosedError):
         overlay.__exit__(None, None, None)
+
+
+def test_an_overlay_is_for_the_calls_of_its_client_alone(
+    services: Services, root: Path, argv: list[str]
+) -> None:
+    (root / A).write_text("def greet\nERROR\n", encoding="utf-8")
+    config = config_for(argv)
+    drafter, other = (services.connect(root, config=config) for _ in range(2))
+
+    def counts(*clients: lspkit.Workspace) -> list[int]:
+        return [len(ws.check(A).diagnostics) for ws in clients]
+
+    assert counts(other) == [1]
+    with drafter.overlay({A: "def second\n"}):
+        assert counts(drafter, other, drafter) == [0, 1, 0]
+        assert client_of(other).check_file(A)["verdict"] == "dirty"
+        told = client_of(drafter).tool_result("write", {"file_path": A}, "written")
+        assert told.endswith("LSP errors from before the edit that remain: 1")
+        other.write(A, "def greet\n")
+        with drafter.overlay({A: "WARN\nWARN\n"}):
+            assert counts(drafter, other) == [2, 0]
+            assert [symbol.name for symbol in other.document_symbols(A)] == ["greet"]
+        assert [symbol.name for symbol in drafter.document_symbols(A)] == ["second"]
+    assert [symbol.name for symbol in drafter.document_symbols(A)] == ["greet"]
+    assert Log.of(argv).complaints() == []
+
+
+def test_a_synced_text_is_for_the_calls_of_its_client_alone(
+    services: Services, root: Path, argv: list[str]
+) -> None:
+    (root / "b.scr").write_text("NEED second\n", encoding="utf-8")
+    config = config_for(argv)
+    drafter, other = (services.connect(root, config=config) for _ in range(2))
+
+    drafter.sync(A, "def second\n")
+
+    verdicts = [ws.check("b.scr").verdict.value for ws in (drafter, other, drafter)]
+    assert verdicts == ["unknown", "dirty", "unknown"]  # it is not known to see unsaved texts
+
+
+def test_a_call_that_does_not_get_its_turn_in_time_says_so(
+    services: Services, root: Path, argv: list[str]
+) -> None:
+    config, log = config_for(argv), Log.of(argv)
+    drafter, other = (services.connect(root, config=config) for _ in range(2))
+    with drafter.overlay({A: "def draft\n"}):
+        cancel = threading.Event()
+        hanging = drafter.submit(drafter.request, A, "x/hang", cancel=cancel, timeout=60)
+        log.wait_for_message("x/hang")
+        with pytest.raises(RequestTimeoutError, match="calls take turns"):
+            other.check(A, timeout=0.2)
+        waiting = other.submit(other.check, A, timeout=60)
+        assert other.status_text()
+        cancel.set()
+        with pytest.raises(CancelledError):
+            hanging.result(30)
+        assert waiting.result(30).verdict.clean
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_calls_in_the_block_of_an_overlay_fail_if_the_service_ends(
+    services: Services, root: Path, argv: list[str], *, restart: bool
+) -> None:
+    ws = services.connect(root, config=config_for(argv), restart=restart)
+    ws.check(A)
+    reason = "leave the block" if restart else "has ended"
+    with ws.overlay({A: "ERROR\n"}):
+        assert len(ws.check(A).diagnostics) == 1
+        os.kill(services.remember(ws), signal.SIGKILL)
+        for _ in range(2):
+            with pytest.raises(ServerUnavailableError, match=reason):
+                ws.check(A)
+    if restart:
+        assert ws.check(A).diagnostics == []
+        services.remember(ws)
+        with ws.overlay({A: "ERROR\n"}):
+            assert len(ws.check(A).diagnostics) == 1
 
 
 def test_a_synced_text_ends_when_the_connection_is_closed(
@@ -126,15 +204,17 @@ print("shown", flush=True)
 sys.stdin.read()
 """
     process = client_process(root, config, body)
+    log = Log.of(argv)
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "shown\n", finish(process)
-        assert [found.code for found in ws.check(A).diagnostics] == ["ERROR"]
+        log.wait_for_message("textDocument/didOpen", 2)
     finally:
         process.kill()
         finish(process)
 
-    assert comes_true(lambda: ws.check(A).diagnostics == [])
+    log.wait_for_message("textDocument/didChange", 2)
+    assert ws.check(A).diagnostics == []
     assert [symbol.name for symbol in ws.document_symbols("b.scr")] == ["second"]
 
 
@@ -147,9 +227,9 @@ def test_an_overlay_of_another_connection_cannot_be_ended(
     with pytest.raises(ValueError, match="has no overlay"):
         other.run(ops.ShowDiskRequest(number=number))
 
-    assert len(other.check(A).diagnostics) == 1
+    assert len(one.check(A).diagnostics) == 1
     one.run(ops.ShowDiskRequest(number=number))
-    assert other.check(A).diagnostics == []
+    assert one.check(A).diagnostics == []
 
 
 def test_a_mark_of_another_engine_is_not_complete(

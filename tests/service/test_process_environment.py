@@ -66,6 +66,24 @@ def test_a_client_with_the_same_programs_is_told_nothing(site: Site) -> None:
                 pass
 
 
+def test_a_service_imports_nothing_from_its_project(site: Site) -> None:
+    site.environ["PYTHONPATH"] += f":{site.project / 'src'}"
+    imported = site.base / "imported"
+    planted = site.project / "src" / "sitecustomize.py"
+    planted.parent.mkdir()
+    planted.write_text(f"open({str(imported)!r}, 'w')")
+    with site.connect() as ws:
+        assert ask(ws) == "1:5"
+        assert not imported.exists()
+        # A server of a trusted project has what the user has set.
+        assert f"PYTHONPATH={site.environ['PYTHONPATH']}" in environment_of(site.log.pids()[0])
+        assert "LSPKIT_SERVERS_" not in environment_of(site.log.pids()[0])
+
+
 def test_the_list_is_fixed() -> None:
     given = {"PATH": "/bin", "HTTPS_PROXY": "p", "LC_TIME": "C", "PYTHONSTARTUP": "x", **SECRET}
-    assert service_environment(given) == {"PATH": "/bin", "HTTPS_PROXY": "p", "LC_TIME": "C"}
+    assert service_environment(given, "/project") == {
+        "PATH": "/bin",
+        "HTTPS_PROXY": "p",
+        "LC_TIME": "C",
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -14,10 +15,13 @@ import pytest
 
 import lspkit
 from lspkit.errors import CancelledError, RequestTimeoutError, ServerUnavailableError
+from lspkit.protocol.wire import messages
+from lspkit.protocol.wire.framing import frame
 from lspkit.testing import Script
 from lspkit.testing.plugin import Scripted
 from tests.scripted import SOURCE, config_for
 from tests.service.contract_services import client_of, own_services
+from tests.service.site import Site
 
 A = "a.scr"
 #: Seconds by which a call may overrun its timeout; some more for a busy machine.
@@ -81,3 +85,25 @@ def test_a_cancel_wakes_its_caller(silent: lspkit.Workspace, kind: type[Any]) ->
         silent.hover(A, 2, 4, cancel=cancel)
     assert 0.3 < time.monotonic() - began < 0.3 + OVERRUN
     timer.join()
+
+
+def test_a_program_that_is_no_service_is_named_at_once(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = site.place  # makes the folder
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(place.socket)
+        listener.listen()
+
+        def say_ready() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(frame(messages.notification("lsp/ready", {"version": 5})))
+                connection.recv(1)
+
+        thread = threading.Thread(target=say_ready)
+        thread.start()
+        with pytest.raises(ServerUnavailableError, match="cannot be read: Expected `str`"):
+            site.connect()
+        thread.join()
+    assert caplog.records == []

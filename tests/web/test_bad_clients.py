@@ -140,7 +140,7 @@ def test_further_connections_are_refused_and_served_again_later(
     monkeypatch.setattr(http_server, "MOST_CONNECTIONS", 4)
     with contextlib.ExitStack() as stack:
         for _ in range(4):
-            stack.enter_context(web.connect())
+            stack.enter_context(web.events())
         assert comes_true(lambda: len(web.threads()) == 5)
         with web.connect() as refused:
             data = read_all(refused)
@@ -148,6 +148,21 @@ def test_further_connections_are_refused_and_served_again_later(
         assert b'"too-many-connections"' in data
         assert len(web.threads()) == 5
     assert comes_true(lambda: len(web.threads()) == 1)
+    assert web.ask("GET", "/status").status == 200
+
+
+def test_connections_without_the_token_keep_nobody_out(
+    web: WebSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "MOST_CONNECTIONS", 4)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(web.events())
+        strangers = [stack.enter_context(web.connect()) for _ in range(3)]
+        assert comes_true(lambda: len(web.threads()) == 5)
+        for _ in range(5):
+            assert web.ask("GET", "/status").status == 200
+        assert read_all(strangers[0]) == b""  # the oldest had to go, without a response
+        assert comes_true(lambda: len(web.threads()) == 4)
     assert web.ask("GET", "/status").status == 200
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import lspkit
 from lspkit.testing import Script
-from lspkit.web import workspace_registry
-from tests.scripted import comes_true, config_for, lives
+from lspkit.web import endpoints, workspace_registry
+from tests.scripted import comes_true, config_for
+from tests.service.contract_services import client_of
 from tests.service.site import Site
-from tests.web.web_site import Answer, WebSite
+from tests.web.web_site import PATIENCE, Answer, WebSite
 
 NO_COUNTS = {"error": 0, "warning": 0, "info": 0, "hint": 0, "total": 0}
 
@@ -50,8 +53,6 @@ def test_the_folder_of_a_conversation_is_set_and_kept_over_a_restart(web: WebSit
 
 
 def test_the_store_is_the_one_of_the_library(web: WebSite, monkeypatch) -> None:
-    import lspkit
-
     for name in ("XDG_STATE_HOME",):
         monkeypatch.setenv(name, web.site.environ[name])
     monkeypatch.delenv("LSPKIT_STATE", raising=False)
@@ -75,6 +76,7 @@ def test_the_store_is_the_one_of_the_library(web: WebSite, monkeypatch) -> None:
         (b'{"cwd": "/does/not/exist"}', (400, "bad-folder")),
         (b'{"cwd": "/a\\u0000b"}', (400, "bad-folder")),
         (b'{"cwd": "/\\udc80"}', (400, "bad-folder")),
+        (b'{"cwd": "/\\ud800"}', (400, "bad-folder")),
         (b'{"cwd": "' + b"x" * 65_536 + b'"}', (413, "too-large")),
     ],
 )
@@ -123,7 +125,15 @@ def test_a_conversation_is_connected_when_a_server_runs(web: WebSite) -> None:
     assert (found["verdict"], found["path"]) == ("dirty", f"{root}/a.scr")
     assert [one["severity"] for one in found["diagnostics"]] == ["error"]
     counts = {**NO_COUNTS, "error": 1, "total": 1}
-    server = {"id": "scripted", "root": root, "state": "active", "diagnostics": counts}
+    server = {
+        "id": "scripted",
+        "root": root,
+        "state": "active",
+        "diagnostics": counts,
+        "languages": ["scr"],
+        "reason": "",
+        "install": "",
+    }
     assert web.ask("GET", "/conversations/a/lsp").json == {
         **expected,
         "connected": True,
@@ -132,7 +142,7 @@ def test_a_conversation_is_connected_when_a_server_runs(web: WebSite) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["missing.scr", "../outside.scr", "/etc/passwd", "a\0b", "", "x.none"]
+    "path", ["missing.scr", "../outside.scr", "/etc/passwd", "a\0b", "", "x.none", "\ud800.scr"]
 )
 def test_a_file_that_cannot_be_checked_is_a_problem(shared_web: WebSite, path: str) -> None:
     (shared_web.site.base / "outside.scr").write_text("", encoding="utf-8")
@@ -142,24 +152,121 @@ def test_a_file_that_cannot_be_checked_is_a_problem(shared_web: WebSite, path: s
     assert problem(answer) == (400, "bad-file")
 
 
-def test_folders_outside_of_the_root_have_workspaces_of_their_own(web: WebSite) -> None:
-    inner, first, second = web.site.project / "inner", *(folder(web.site, name) for name in "bc")
-    inner.mkdir()
+def test_the_folder_of_a_conversation_is_a_workspace_of_its_own(web: WebSite) -> None:
+    inner = folder(web.site, "project/inner")
+    first, second = (folder(web.site, name) for name in "bc")
     for id, cwd in {"own": web.site.project, "in": inner, "b": first, "c": second}.items():
         web.set_cwd(id, cwd)
-    for id in ("own", "b", "c"):
+    for id in ("own", "in", "b", "c"):
         assert web.check(id, "a.scr")["verdict"] == "clean"
     roots = {
         id: [one["root"] for one in web.ask("GET", f"/conversations/{id}/lsp").json["servers"]]
         for id in ("own", "in", "b", "c")
     }
     own = str(web.site.project)
-    assert roots == {"own": [own], "in": [own], "b": [str(first)], "c": [str(second)]}
-    assert len(web.site.log.pids()) == 3
+    assert roots == {"own": [own], "in": [str(inner)], "b": [str(first)], "c": [str(second)]}
+    assert len(web.site.log.pids()) == 4
     found = web.ask("GET", "/status").json["workspaces"]
-    assert [one["root"] for one in found] == [own, str(first), str(second)]
+    assert [one["root"] for one in found] == [own, str(first), str(second), str(inner)]
     outside = web.ask("POST", "/conversations/b/check", {"path": str(second / "a.scr")})
     assert problem(outside) == (400, "bad-file")
+
+
+def test_a_folder_in_the_root_has_a_configuration_of_its_own(web: WebSite) -> None:
+    inner = folder(web.site, "project/inner", "ERROR one\n")
+    (inner / ".dispatch").mkdir()
+    (inner / ".dispatch" / "lsp.json").write_text('{"lsp": {"scripted": {"disabled": true}}}')
+    web.set_cwd("own", web.site.project)
+    web.set_cwd("in", inner)
+    assert web.check("own", "inner/a.scr")["verdict"] == "dirty"
+    answer = web.ask("POST", "/conversations/in/check", {"path": "a.scr"})
+    assert problem(answer) == (400, "bad-file")
+
+
+def test_an_agent_and_the_endpoints_use_the_same_servers(web: WebSite) -> None:
+    cwd = folder(web.site, "b", "ERROR one\n")
+    web.set_cwd("b", cwd)
+    with lspkit.connect(cwd, environ=web.site.environ, ready_timeout=PATIENCE) as agent:
+        with web.events("?conversation=b") as following:
+            assert web.ask("GET", "/conversations/b/lsp").json["connected"] is False
+            assert agent.check("a.scr").verdict.dirty
+            until(following, "state", state="active", root=str(cwd))
+        found = web.ask("GET", "/conversations/b/lsp").json
+        assert [(one["root"], one["diagnostics"]["error"]) for one in found["servers"]] == [
+            (str(cwd), 1)
+        ]
+        assert web.check("b", "a.scr")["verdict"] == "dirty"
+    assert len(web.site.log.pids()) == 1
+
+
+def test_a_service_that_has_ended_is_started_by_the_next_request(web: WebSite) -> None:
+    cwd = folder(web.site, "b")
+    web.set_cwd("b", cwd)
+    assert web.check("b", "a.scr")["verdict"] == "clean"
+    registry = web.server._workspaces
+    with registry.workspace_of(str(cwd)) as ws:
+        client_of(ws).shutdown()
+    assert comes_true(lambda: registry.all_roots() == [str(web.site.project)])
+    assert len(web.ask("GET", "/status").json["workspaces"]) == 1
+    assert web.check("b", "a.scr")["verdict"] == "clean"
+
+
+def test_a_service_that_hangs_does_not_hide_the_others(
+    web: WebSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoints, "STATE_TIMEOUT", 0.2)
+    cwd = folder(web.site, "b")
+    web.set_cwd("b", cwd)
+    assert web.check("b", "a.scr")["verdict"] == "clean"
+    with web.server._workspaces.workspace_of(str(cwd)) as ws:
+        ready = client_of(ws).ready
+    assert ready is not None
+    os.kill(ready.pid, signal.SIGSTOP)
+    try:
+        own, other = web.ask("GET", "/status").json["workspaces"]
+        assert (own["unavailable"], other["unavailable"]) == (
+            "",
+            "the service did not answer in time",
+        )
+        answer = web.ask("GET", "/conversations/b/lsp")
+        assert problem(answer) == (503, "unusable")
+    finally:
+        os.kill(ready.pid, signal.SIGCONT)
+
+
+def test_servers_that_are_missing_or_held_back_are_listed_with_their_state(site: Site) -> None:
+    del site.environ["LSPKIT_TRUST"]
+    site.configure({"lsp": {"lacking": {"command": ["no-such-program"], "extensions": [".lack"]}}})
+    own = site.project / ".lspkit" / "lsp.json"
+    own.parent.mkdir()
+    own.write_text(json.dumps(config_for(Script().command(site.base / "of project"))))
+    for name in ("a.lack", "b.nothing"):
+        (site.project / name).touch()
+    with WebSite(site) as web:
+        web.set_cwd("a", site.project)
+        found = web.ask("GET", "/conversations/a/lsp").json
+    assert found["connected"] is False
+    rows = {one["id"]: (one["root"], one["state"], one["reason"]) for one in found["servers"]}
+    assert "ty" not in rows  # there is no file for it
+    assert rows["lacking"] == (None, "unavailable", "its program was not found")
+    assert rows["scripted"][:2] == (None, "unavailable")
+    assert "not trusted" in rows["scripted"][2]
+
+
+def test_conversations_are_listed_and_removed(web: WebSite) -> None:
+    assert web.ask("GET", "/conversations").json == {"conversations": [], "omitted": 0}
+    other = folder(web.site, "b")
+    web.set_cwd("a", web.site.project)
+    web.set_cwd("b%2Fc", other)
+    a = {"conversationId": "a", "cwd": str(web.site.project)}
+    b = {"conversationId": "b/c", "cwd": str(other)}
+    assert web.ask("GET", "/conversations").json == {"conversations": [b, a], "omitted": 0}
+    removed = web.ask("DELETE", "/conversations/b%2Fc")
+    assert (removed.status, removed.json) == (200, b)
+    assert web.ask("GET", "/conversations").json["conversations"] == [a]
+    for method, path in (("DELETE", ""), ("GET", "/cwd")):
+        answer = web.ask(method, f"/conversations/b%2Fc{path}")
+        assert problem(answer) == (404, "unknown-conversation")
 
 
 def test_trust_in_the_root_is_not_trust_in_another_folder(site: Site) -> None:
@@ -191,7 +298,6 @@ def test_the_number_of_workspaces_is_bounded(web: WebSite, monkeypatch: pytest.M
     for name in "cd":
         assert web.ask("GET", f"/conversations/{name}/lsp").status == 200
     assert registry.all_roots()[1:] == roots[1:]
-    assert comes_true(lambda: not any(map(lives, web.site.log.pids())))
     with registry.workspace_of(roots[1]), registry.workspace_of(roots[2]):
         answer = web.ask("GET", "/conversations/b/lsp")
         assert problem(answer) == (503, "too-many-workspaces")
@@ -260,7 +366,7 @@ def test_a_method_that_an_address_does_not_take_is_a_problem(
     assert allowed == "GET, PUT"
 
 
-@pytest.mark.parametrize("path", ["/x", "/status/", "//", "/conversations", "/../etc/passwd"])
+@pytest.mark.parametrize("path", ["/x", "/status/", "//", "/conversations/a/b", "/../etc/passwd"])
 def test_an_unknown_address_is_a_problem(shared_web: WebSite, path: str) -> None:
     assert problem(shared_web.ask("GET", path)) == (404, "unknown-path")
 

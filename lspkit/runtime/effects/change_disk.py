@@ -6,18 +6,20 @@ The servers are told of every change before this returns, so the next request co
 from __future__ import annotations
 
 from codecs import BOM_UTF8
+from collections.abc import Iterable
 
 from lspkit.edit_types import AppliedEdit, WorkspaceEdit
 from lspkit.edits import single_file
 from lspkit.edits.text_edits import encode
 from lspkit.errors import LspkitError
 from lspkit.late_imports import safe_imports
-from lspkit.operations.effects import Apply, ChangeDisk
+from lspkit.operations.effects import Apply, ChangeDisk, SyncFile
 from lspkit.protocol.text import BYTE_ORDER_MARK
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.effects.replaced_files import ReplacedFiles
+from lspkit.runtime.effects.sync_files import sync_file
 from lspkit.runtime.exchange.context import Context
 from lspkit.workspace_boundary import locate
 
@@ -95,19 +97,47 @@ def show_texts(context: Context, texts: dict[str, str], call: CallContext) -> in
     # would keep reporting a file as missing that has just been created.
     context.pool.disk_events.catch_up(call.deadline)
     number = context.files.overlays.begin(located)
-    for path in located:
+    _send_overlays(context, located, call)
+    return number
+
+
+def end_overlay(context: Context, number: int) -> None:
+    """Perform `EndOverlay`: the servers see the disk again, or the overlay below."""
+    _send_present_texts(context, context.files.overlays.end(number))
+
+
+def switch_client(context: Context, client: object, call: CallContext) -> None:
+    """Show the servers the texts of another client, in place of those that they are shown."""
+    synced: dict[str, str] = {}
+    for server in context.pool.servers():
+        synced |= server.channel.take_synced()
+    hidden = [*context.files.overlays.paths(), *synced]
+    synced = context.files.overlays.switch(client, synced)
+    _send_present_texts(context, hidden)
+    if shown := context.files.overlays.paths():
+        context.pool.disk_events.catch_up(call.deadline)  # before, as above
+        _send_overlays(context, shown, call)
+    for path, text in synced.items():
+        try:
+            sync_file(context, SyncFile(path, text), call)
+        except LspkitError:
+            continue  # as above
+
+
+def _send_overlays(context: Context, paths: Iterable[str], call: CallContext) -> None:
+    """Show the servers of these files their overlays."""
+    for path in paths:
         try:
             file = context.files.locate(path)
             for server in context.pool.servers_for(file.path, call)[0]:
                 server.channel.tell(file, None)
         except LspkitError:
             continue  # it has no server; a request about it raises why
-    return number
 
 
-def end_overlay(context: Context, number: int) -> None:
-    """Perform `EndOverlay`: the servers see the disk again, or the overlay below."""
-    for path in context.files.overlays.end(number):
+def _send_present_texts(context: Context, paths: Iterable[str]) -> None:
+    """Show the servers that have these files open what is there: an overlay, or the disk."""
+    for path in paths:
         uri = path_to_uri(path)
         for server in context.pool.servers():
             with server.channel.lock:

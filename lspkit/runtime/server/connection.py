@@ -30,6 +30,7 @@ from lspkit.protocol.wire.messages import Malformed, Message, own_result, parse
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.process.child import Child, close_all, unread_bytes
+from lspkit.runtime.process.debug_records import message_trace
 from lspkit.runtime.process.server_output import CHUNK, OWN_READ, Claims, ServerOutput, read_chunk
 
 log = logging.getLogger("lspkit.runtime")
@@ -77,6 +78,7 @@ class Connection:
         on_exit: Callable[[], None],
         initialize_by: float,
     ) -> None:
+        self._name = name
         self.child = child
         self.session = session
         self.lock = lock
@@ -125,6 +127,9 @@ class Connection:
 
     def post(self, *frames: bytes) -> None:
         """Queue frames, or write small ones at once. The caller holds the lock."""
+        if message_trace is not None:
+            for frame in frames:
+                message_trace.record(self._name, self.child.pid, "lspkit", frame)
         is_idle = not (self._queue or self._writing or self._closing)
         if is_idle and len(frames) == 1 and len(frames[0]) <= ATOMIC:
             self._write_here(frames[0])
@@ -205,7 +210,15 @@ class Connection:
         """The raw result, if these bytes are the answer to a request and nothing else."""
         self.last_received = time.monotonic()
         body = only_frame(data) if self._frames.between else None
-        return None if body is None else own_result(body, id)
+        result = None if body is None else own_result(body, id)
+        if result is not None and body is not None:
+            self._record(body)
+        return result
+
+    def _record(self, body: bytes) -> None:
+        """Record a message that was received, if the user wants that."""
+        if message_trace is not None:
+            message_trace.record(self._name, self.child.pid, "server", body)
 
     def stderr_tail(self, limit: int = 2000) -> str:
         """The last output of the server on standard error."""
@@ -305,6 +318,7 @@ class Connection:
             self._on_event(Printed(self._frames.skipped_sample))
         self.has_spoken = self.has_spoken or bool(bodies) or self._frames.inside
         while bodies and not self._closing:
+            self._record(bodies[0])
             message = parse(bodies.popleft())
             if isinstance(message, Malformed) and message.swallowed and not bodies:
                 self._broken_off += 1

@@ -19,6 +19,7 @@ from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.open_documents import OPEN_LIMIT, Document, Documents, Note, View
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Text
+from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import File, Files
@@ -210,6 +211,15 @@ class DocumentChannel:
                     self.untold.append((file.uri, shown))
                     return
         self.sync(file, text)
+
+    def take_synced(self) -> dict[str, str]:
+        """The texts that callers have synced, by path. Those that were not sent never will be."""
+        with self.lock:
+            texts = {one.key.uri: one.text for one in self.documents if one.stamp is None}
+            unsent = [entry for entry in self.untold if entry[1] and entry[1].stamp is None]
+            texts |= {uri: shown.text for uri, shown in unsent if shown is not None}
+            self.untold = [entry for entry in self.untold if entry not in unsent]
+        return {path: text.value for uri, text in texts.items() if (path := uri_to_path(uri))}
 
     def _is_coming_up(self) -> bool:
         """Whether it is still starting, so that nothing may be sent."""

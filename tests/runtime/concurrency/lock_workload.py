@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
@@ -34,6 +36,7 @@ from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, progress, watchers
 from lspkit.web import Address, HttpServer
 from tests.scripted import SOURCE
+from tests.service.contract_services import client_of
 
 #: A request that means nothing: the moment at which a script does something.
 POKE = "test/poke"
@@ -294,7 +297,8 @@ def http(place: Path) -> None:
         (place / name / "a.scr").write_text(SOURCE, encoding="utf-8")
     bootstrap = bootstrap_of(place / "root", _only(scripted=_scr(argv)), None)
     shared = SharedWorkspace(bootstrap, lambda _: None, lambda: None)
-    environ = {**os.environ, "LSPKIT_STATE": str(place / "state")}
+    runtime = tempfile.mkdtemp(prefix="lk")  # the path of a socket has room for 103 bytes only
+    environ = {**os.environ, "LSPKIT_STATE": str(place / "state"), "XDG_RUNTIME_DIR": runtime}
     file = place / "token"
     server = HttpServer(shared, Address("127.0.0.1", 0), str(file), lambda: None, environ=environ)
     headers = {
@@ -314,5 +318,8 @@ def http(place: Path) -> None:
             ask("GET", f"/conversations/{name}/lsp").close()
         assert events.readline() == b"retry: 2000\n"
         ask("GET", server.page_url().removeprefix(server.address.url)).close()
+    with server._workspaces.workspace_of(str((place / "other").resolve())) as ws:
+        client_of(ws).shutdown()
     server.close()
+    shutil.rmtree(runtime, ignore_errors=True)
     shared.close()
