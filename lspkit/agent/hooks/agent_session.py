@@ -40,8 +40,8 @@ class Unanswered(msgspec.Struct, frozen=True):
 class AgentSession:
     """The state of one agent."""
 
-    def __init__(self, mark: int | None) -> None:
-        #: The mark of the last `changed_files`; None: it is not known what has changed until now.
+    def __init__(self, mark: int | None = None) -> None:
+        #: The mark of the last `changed_files`; None: that of the start of the hooks.
         self.mark = mark
         #: The texts that the agent has read.
         self.texts = ReadTexts()

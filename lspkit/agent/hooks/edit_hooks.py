@@ -17,6 +17,7 @@ import logging
 import os
 import time
 from collections.abc import Container, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,6 +41,7 @@ from lspkit.agent.hooks.tool_files import (
     touch_of,
 )
 from lspkit.diagnostics.report import OtherFiles, Report
+from lspkit.edit_types import ChangedFiles
 from lspkit.errors import (
     PathError,
     RequestTimeoutError,
@@ -112,9 +114,11 @@ class EditHooks:
         self._timeouts = CheckTimeouts(ws)
         self._prewarmer = Prewarmer(ws)
         self._edits = ConcurrentEdits()
-        #: By the host's name for it. What a command changes from now on is seen, also if nothing
-        #: is edited before it.
-        self._sessions = {"": AgentSession(ws.changed_files().mark)}
+        #: What has changed so far: what the first command changes is seen, also if nothing is
+        #: edited before it. Asked in a thread, since a host may hold a lock now.
+        self._start: Future[ChangedFiles] = ws.submit(ws.changed_files)
+        #: By the host's name for it.
+        self._sessions = {"": AgentSession()}
         self._tallies: dict[str, _Tally] = {
             name: _Tally() for name in (*map(str, ToolKind), "other", "appended", "failed")
         }
@@ -279,7 +283,8 @@ class EditHooks:
         """The files that a call has changed, and those that it has removed."""
         paths = self._paths(touch.files)
         named = self._paths(touch.gone) + (paths if touch.kind in REMOVING else [])
-        changed = self._ws.changed_files(session.mark)
+        mark = self._start.result().mark if session.mark is None else session.mark
+        changed = self._ws.changed_files(mark)
         session.mark = changed.mark
         if touch.kind is ToolKind.SHELL:
             # The watcher covers files with running servers; the stamps cover other used files.
