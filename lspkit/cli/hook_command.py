@@ -41,6 +41,8 @@ from lspkit.workspace_boundary import is_inside
 
 #: The part of the timeout that is left for stopping the servers.
 CLOSING = 0.1
+#: Seconds for reading the input of a hook that was started too late, to say so.
+LEAST = 0.25
 #: Calls that only matter to hooks that are still there at the next call.
 KEPT = (ToolKind.READ, ToolKind.SHELL)
 #: Errors after which a file was not checked in time: the service, or a server, does not answer.
@@ -113,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     reply = Reply()
     worker = threading.Thread(target=_work, args=(arguments, deadline, reply), daemon=True)
     worker.start()
-    worker.join(max(0.0, deadline - time.monotonic()))
+    worker.join(max(LEAST, deadline - time.monotonic()))
     if worker.is_alive():
         # It waits for input, or for a server. The guardian stops the servers.
         reply.give_late()
