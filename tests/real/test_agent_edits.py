@@ -223,7 +223,6 @@ def test_an_agent_is_told_of_each_error_that_it_has_made_until_it_is_gone(tmp_pa
         assert on.patch(patch) == [f"here {price}", f"here {result}"]
         # There is no time for a check: the next edit catches up on it.
         assert on.edit("orders.py", "-> int", "-> str", 0.0) == [
-            "What the edit changed and whose uses could not be searched: <names>orders.py</names>",
             "Could not be checked in time: <files>orders.py</files>",
         ]
         assert on.edit("prices.py", "return item", "return PRICES[item]") == [

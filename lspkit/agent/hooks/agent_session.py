@@ -26,15 +26,19 @@ MOST_TRIES = 3
 #: Most files of other calls that are checked with an edit: those without an answer, and those in
 #: which the agent has introduced findings.
 MOST_FILES = 20
+#: Most files whose introduced findings are kept, the last ones.
+MOST_KEPT = 200
 
 
 class Unanswered(msgspec.Struct, frozen=True):
-    """An edited file of which a server has not said in time what is wrong with it."""
+    """An edited file that was not checked in time, or whose users were not searched."""
 
     #: The text before the first edit without an answer; None if it is not known.
     before: str | None
     #: The checks without an answer.
     tries: int = 0
+    #: Whether the file itself was not checked at the last try.
+    is_late: bool = True
 
 
 class AgentSession:
@@ -89,16 +93,18 @@ class AgentSession:
         self._in_check.difference_update(paths)
 
     def is_blind(self, path: str) -> bool:
-        """Whether the text before an edit is not known, and an earlier edit had no answer: then
+        """Whether the text before an edit is not known, and the file was not checked since: then
         what the servers know from before may be what this agent has introduced."""
         waiting = self._unanswered.get(path)
-        return waiting is not None and waiting.before is None and waiting.tries > 1
+        if waiting is None or waiting.before is not None:
+            return False
+        return waiting.tries > 1 and waiting.is_late
 
-    def end_check(self, path: str, *, answered: bool) -> None:
-        """Note whether the servers have answered for an edited file."""
-        waiting = self._unanswered.get(path)
-        if answered or (waiting is not None and waiting.tries >= MOST_TRIES):
-            self._unanswered.pop(path, None)
+    def end_check(self, path: str, *, is_late: bool, is_searched: bool) -> None:
+        """Note whether the servers have checked an edited file, and searched its users."""
+        waiting = self._unanswered.pop(path, None)
+        if waiting is not None and waiting.tries < MOST_TRIES and (is_late or not is_searched):
+            self._unanswered[path] = msgspec.structs.replace(waiting, is_late=is_late)
 
     def forget(self, path: str) -> None:
         """Note that a file is gone."""
@@ -119,4 +125,6 @@ class AgentSession:
         self.introduced.pop(path, None)
         if kept:
             self.introduced[path] = Before(Text(text), kept)
+        for oldest in list(self.introduced)[:-MOST_KEPT]:
+            self.introduced.pop(oldest, None)
         return result

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from lspkit.agent.check_timeout import CheckTimeouts
-from lspkit.agent.hooks.agent_session import AgentSession
+from lspkit.agent.hooks.agent_session import RECENT, AgentSession
 from lspkit.agent.hooks.concurrent_edits import ConcurrentEdits
 from lspkit.agent.hooks.own_findings import FileState, SortedFindings
 from lspkit.agent.hooks.prewarm import Prewarmer
@@ -211,7 +211,7 @@ class EditHooks:
         waiting = [path for path in session.waiting_files() if path not in paths]
         files += [EditedFile(path, session.begin_check(path, None)) for path in waiting]
         blind = {file.path for file in files if session.is_blind(file.path)}
-        used = dict.fromkeys((*session.broken_files(), *session.recent_files()))
+        used = dict.fromkeys((*session.broken_files()[:RECENT], *session.recent_files()))
         own = self._timeout(paths or gone) if wait.timeout is None else None
         beyond = self._ws.config.timing.dependents_timeout_ms / 1000
         limit = wait.timeout if own is None else own + beyond
@@ -232,18 +232,12 @@ class EditHooks:
         states = states_of(reports, beside, blind)
         late = [path for path, report in reports.items() if is_late(report)]
         for file in files:
-            # What was not searched is searched again with the next edit.
-            is_done = os.path.realpath(file.path) not in late and not beside.unsearched
-            session.end_check(file.path, answered=is_done)
+            is_file_late = os.path.realpath(file.path) in late
+            session.end_check(file.path, is_late=is_file_late, is_searched=not beside.unsearched)
         rest = [path for path in session.broken_files() if path not in states]
         if rest and not late:
-            left = max(0.0, REST_TIMEOUT if limit is None else limit - time.monotonic() + began)
-            checked = {
-                str(path): report
-                for path, report in self._ws.check_all(
-                    rest, timeout=min(left, REST_TIMEOUT), cancel=wait.cancel
-                ).items()
-            }
+            left = REST_TIMEOUT if limit is None else limit - (time.monotonic() - began)
+            checked = self._check_rest(rest, Limits(left, wait.cancel))
             late = [path for path, report in checked.items() if is_late(report)]
             states |= states_of(checked, OtherFiles(), set())
         findings = {
@@ -255,6 +249,7 @@ class EditHooks:
             findings,
             [path for path in reports if path not in waiting],
             beside,
+            late,
             unchecked=session.first_mentions(late),
             stopped=[
                 reason
@@ -316,11 +311,18 @@ class EditHooks:
             files.append(EditedFile(path, session.begin_check(path, text)))
         return files
 
+    def _check_rest(self, paths: Sequence[str], limits: Limits) -> dict[str, Report]:
+        """Check files that the agent has broken and that the edit does not concern."""
+        seconds = min(max(0.0, limits.timeout or 0.0), REST_TIMEOUT)
+        reports = self._ws.check_all(paths, timeout=seconds, cancel=limits.cancel)
+        return {str(path): report for path, report in reports.items()}
+
     def _text(
         self,
         findings: Mapping[str, SortedFindings],
         edited: Sequence[str],
         others: OtherFiles,
+        late: Sequence[str],
         *,
         unchecked: Sequence[str],
         stopped: Sequence[str],
@@ -332,7 +334,7 @@ class EditHooks:
             {Path(path): one for path, one in findings.items() if path not in edited},
             root=self._ws.root,
             left_out=others.left_out,
-            unsearched=others.unsearched,
+            unsearched=[name for name in others.unsearched if name not in late],
             unchecked=unchecked,
             stopped=stopped,
         )

@@ -401,6 +401,22 @@ def test_the_text_before_an_edit_without_an_answer_stays_the_one_to_compare_with
     assert second == appended(HERE, shown, "LSP errors from before the edit that remain: 1")
 
 
+def test_what_was_there_before_an_edit_without_an_answer_is_told_if_its_text_is_not_known(
+    tmp_path, scripted
+):
+    """It may be what the edit has introduced: another call has noted the findings meanwhile."""
+    slow = Fault(PULL, "hang", nth=2, times=1)
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[slow]))
+    (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
+    with project(tmp_path, argv) as work:
+        work.write("b.scr", "fine\n")
+        first = work.write("a.scr", "ERROR\n", timeout=0.5)
+        assert work.ws.check("a.scr").verdict.dirty
+        second = work.write("b.scr", "fine again\n")
+    assert first == appended(late("a.scr"))
+    assert second == appended(ELSEWHERE, block("a.scr", "ERROR [1:1] ERROR (ERROR)"))
+
+
 def test_a_server_that_never_answers_is_mentioned_once(tmp_path, scripted):
     hang = Fault(PULL, "hang", times=0)
     argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[hang]))
