@@ -35,6 +35,8 @@ from lspkit.types import Diagnostic
 #: The first words, so that a model does not take errors for a failed edit and repeat it.
 APPLIED = "The edit was applied."
 
+#: Where findings come from that are listed again.
+FROM_EARLIER = "from your earlier edits that are still there"
 #: Findings from earlier edits that are listed again.
 SHORT_LIST = 5
 #: Characters of their messages.
@@ -179,6 +181,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             if path not in touched
         ]
         worst = sorted((one for one in beside if one.total), key=_FileSummary.order)
+        counted = {path: self._select(findings) for path, findings in sorted((still or {}).items())}
         what = findings_word(self.severities)
         draft = _Draft(
             what=what,
@@ -188,7 +191,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             remaining=remaining,
             lead=f"{APPLIED} " if after_edit else "",
             elsewhere=elsewhere,
-            still=tuple(self._still(still or {}, root, what)),
+            still=tuple(_short_list(counted, root, what)),
+            still_count=sum(map(len, counted.values())),
             left_out=left_out,
             unsearched=tuple(unsearched),
             unanswered=(
@@ -199,23 +203,6 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             ),
         )
         return draft.fit(self.max_total_lines, self.max_bytes)
-
-    def _still(
-        self, still: Mapping[Path, Sequence[Diagnostic]], root: Path, what: str
-    ) -> list[str]:
-        """The short list of findings from earlier edits."""
-        counted = {path: self._select(still[path]) for path in sorted(still)}
-        counted = {path: findings for path, findings in counted.items() if findings}
-        lines = [f"LSP {what} from your earlier edits that are still there:"] if counted else []
-        room = SHORT_LIST
-        for number, (path, findings) in enumerate(counted.items()):
-            if not room:
-                return [*lines, *more_files(len(counted) - number)]
-            kept = select_worst(findings, room)
-            room -= len(kept)
-            shown = [line_of(one, SHORT_MESSAGE) for one in kept]
-            lines += block(name_of(path, root), shown, len(findings) - len(kept))
-        return lines
 
     def _count_old(self, files: Mapping[Path, SortedFindings]) -> int:
         return sum(len(self._select(one.old)) for one in files.values()) if self.new_only else 0
@@ -263,8 +250,9 @@ class _Draft(msgspec.Struct, frozen=True):
     #: The first words.
     lead: str
     elsewhere: int
-    #: Lines.
+    #: Lines about findings from earlier edits, and the number of these findings.
     still: tuple[str, ...]
+    still_count: int
     left_out: int
     unsearched: tuple[str, ...]
     #: Lines.
@@ -283,6 +271,10 @@ class _Draft(msgspec.Struct, frozen=True):
         ):
             return ""
         lines = self._lines()[:most_lines]
+        if len(self.still) > 1 and len(self._render(lines).encode()) > most_bytes:
+            # New findings come first: of those from earlier edits only the number is left.
+            number = f"LSP {self.what} {FROM_EARLIER}: {self.still_count}"
+            return msgspec.structs.replace(self, still=(number,)).fit(most_lines, most_bytes)
 
         def size(count: int) -> int:
             return len(self._render(lines[:count]).encode())
@@ -328,6 +320,21 @@ class _Draft(msgspec.Struct, frozen=True):
         told += unsearched_line(self.unsearched)
         told += self.unanswered
         return self.lead + "\n".join(told)
+
+
+def _short_list(still: Mapping[Path, Sequence[Diagnostic]], root: Path, what: str) -> list[str]:
+    """The findings from earlier edits as lines."""
+    files = [(path, findings) for path, findings in still.items() if findings]
+    lines = [f"LSP {what} {FROM_EARLIER}:"] if files else []
+    room = SHORT_LIST
+    for number, (path, findings) in enumerate(files):
+        if not room:
+            return [*lines, *more_files(len(files) - number)]
+        kept = select_worst(findings, room)
+        room -= len(kept)
+        shown = [line_of(one, SHORT_MESSAGE) for one in kept]
+        lines += block(name_of(path, root), shown, len(findings) - len(kept))
+    return lines
 
 
 def _block(file: _FileSummary, places: Iterable[int]) -> list[str]:
