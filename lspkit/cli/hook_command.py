@@ -2,7 +2,8 @@
 
 The input and the answer are described in `agent/hooks/agent_protocols.py`. A hook must not disturb
 the agent: whatever happens, the exit status is 0, nothing but an answer is written to standard
-output, and the process ends within the timeout.
+output, and the process ends within the timeout. If it ends without an answer of the servers, it
+says which files were not checked.
 
 Most calls edit nothing. So the workspace is imported only when there is something to check.
 """
@@ -14,7 +15,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any, Protocol
 
@@ -26,8 +27,10 @@ from lspkit.agent.hooks.agent_protocols import (
     IgnoredInput,
     answer,
     read_call,
+    texts_before,
     touched_files,
 )
+from lspkit.agent.hooks.read_texts import text_of
 from lspkit.agent.hooks.tool_files import ToolKind, Touch
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN
@@ -38,8 +41,16 @@ from lspkit.workspace_boundary import is_inside
 
 #: The part of the timeout that is left for stopping the servers.
 CLOSING = 0.1
+#: Seconds for reading the input of a hook that was started too late, to say so.
+LEAST = 0.25
 #: Calls that only matter to hooks that are still there at the next call.
 KEPT = (ToolKind.READ, ToolKind.SHELL)
+#: Errors after which a file was not checked in time: the service, or a server, does not answer.
+UNANSWERED = ("EUNAVAILABLE", "ETIMEDOUT")
+#: Files that are named after the timeout, and characters of a name.
+MOST_NAMES, LONGEST_NAME = 5, 100
+#: A name cannot leave its tag.
+ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class Hooks(Protocol):
@@ -53,19 +64,61 @@ class Hooks(Protocol):
         *,
         is_error: bool = False,
         timeout: float | None = None,
+        before: Mapping[str, str] | None = None,
+        session: str = "",
     ) -> str:
         """The output with the findings appended."""
         ...
 
 
+class Reply:
+    """The answer to the agent, which is given once."""
+
+    def __init__(self) -> None:
+        #: A token: the thread that gives the answer takes it out.
+        self._turn: list[None] = [None]
+        #: The call whose files are being checked.
+        self._call: HookCall | None = None
+        self._files: tuple[str, ...] = ()
+
+    def await_check(self, call: HookCall, files: tuple[str, ...]) -> None:
+        """Note which files are being checked."""
+        self._files, self._call = files, call
+
+    def give(self, call: HookCall, text: str) -> None:
+        """Print the answer, if there is a text and no answer was given before."""
+        reply = answer(call, text)
+        if not reply:
+            return
+        try:
+            self._turn.pop()
+        except IndexError:
+            return  # the other thread was first
+        print_result(reply)
+
+    def give_late(self) -> None:
+        """Say that the files could not be checked in time."""
+        if self._call is not None and self._files:
+            self.give(self._call, late_text(self._files, self._call.cwd))
+
+
+def late_text(files: Sequence[str], folder: str) -> str:
+    """What the model reads about edited files that were not checked. Loads nothing."""
+    names = [name.removeprefix(folder.rstrip(os.sep) + os.sep) for name in files[:MOST_NAMES]]
+    shown = ", ".join(one_line(name)[:LONGEST_NAME].translate(ESCAPES) for name in names)
+    return f"The edit was applied. Could not be checked in time: <files>{shown}</files>"
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Answer the input, and return 0; the process is ended if that takes too long."""
     deadline = arguments.began + arguments.timeout
-    worker = threading.Thread(target=_work, args=(arguments, deadline), daemon=True)
+    reply = Reply()
+    worker = threading.Thread(target=_work, args=(arguments, deadline, reply), daemon=True)
     worker.start()
-    worker.join(max(0.0, deadline - time.monotonic()))
+    worker.join(max(LEAST, deadline - time.monotonic()))
     if worker.is_alive():
         # It waits for input, or for a server. The guardian stops the servers.
+        reply.give_late()
         os._exit(CLEAN)
     return CLEAN
 
@@ -119,7 +172,7 @@ def root_of(cwd: str, files: tuple[str, ...]) -> str:
     return here
 
 
-def _work(arguments: argparse.Namespace, deadline: float) -> None:
+def _work(arguments: argparse.Namespace, deadline: float, reply: Reply) -> None:
     """Read the input and write the answer. Failures are shown with `--debug` only."""
     try:
         call = read_call(_read_input(), arguments.agent)
@@ -136,16 +189,22 @@ def _work(arguments: argparse.Namespace, deadline: float) -> None:
             gone = tuple(one for one in touch.gone if not os.path.lexists(one))
             touch = msgspec.structs.replace(touch, gone=gone)
             if touch.files or gone or touch.kind is ToolKind.SHELL:
-                _check(call, touch, arguments, deadline)
+                _check(call, touch, arguments, deadline, reply)
     except Exception as problem:  # noqa: BLE001  a hook must not disturb the agent
+        if getattr(problem, "code", "") in UNANSWERED:
+            reply.give_late()
         if arguments.debug:
             print_traceback(problem)
 
 
-def _check(call: HookCall, touch: Touch, arguments: argparse.Namespace, deadline: float) -> None:
+def _check(
+    call: HookCall, touch: Touch, arguments: argparse.Namespace, deadline: float, reply: Reply
+) -> None:
     """Check the files, and print the answer before the servers are stopped."""
     if touch.kind in KEPT and not uses_service(arguments):
         return  # no hooks are kept; the project need not even be looked for
+    if touch.kind not in KEPT:
+        reply.await_check(call, touch.files)
     root = arguments.root or root_of(call.cwd, (*touch.files, *touch.gone))
     opened = open_hooks(root, touch.kind, use_service=uses_service(arguments))
     if opened is None:
@@ -154,10 +213,15 @@ def _check(call: HookCall, touch: Touch, arguments: argparse.Namespace, deadline
         left = deadline - time.monotonic() - CLOSING * arguments.timeout
         # The agent shows the output of the tool itself. So only the findings are asked for.
         paths = {"paths": [*touch.files, *touch.gone]}
-        text = hooks.tool_result(touch.kind.value, paths, "", timeout=max(0.0, left))
-        said = answer(call, text)
-        if said:
-            print_result(said)
+        text = hooks.tool_result(
+            touch.kind.value,
+            paths,
+            "",
+            timeout=max(0.0, left),
+            before=texts_before(call, text_of),
+            session=call.session,
+        )
+        reply.give(call, text)
 
 
 def _read_input() -> bytes:

@@ -12,26 +12,30 @@ import time
 IMPORTED_AT = time.monotonic()
 #: The processor time, in seconds, that the interpreter had used until then.
 USED_BEFORE = time.process_time()
-#: On a busy machine, the interpreter's start takes at most so many times its processor time.
+#: The interpreter's start takes at most so many times its processor time, on a machine that is not
+#: busier than that.
 MOST_WAITING = 10.0
 
 
 def process_start() -> float:
     """When this process began to be the command, by the monotonic clock."""
     now = time.monotonic()
-    return now - waited(kernel_age(), now - IMPORTED_AT, USED_BEFORE)
+    used = time.process_time() - USED_BEFORE
+    return now - waited(kernel_age(), now - IMPORTED_AT, USED_BEFORE, used)
 
 
-def waited(age: float | None, since_import: float, used_before: float) -> float:
+def waited(age: float | None, since_import: float, used_before: float, used: float) -> float:
     """The seconds since the start of a command.
 
     The age of the process alone does not tell. After `exec lspkit` in a shell script it includes
     what the script did before, and the clock of a container may be another one. So the time before
-    the import is limited by the processor time that was used.
+    the import is limited by the processor time that was used, and by how long the process has had
+    to wait for a processor since then: with fifty processes at once, a hundred times as long.
     """
     if age is None:
         return since_import + used_before
-    return min(max(age, since_import), since_import + MOST_WAITING * used_before)
+    slowness = max(MOST_WAITING, since_import / used if used > 0 else 0.0)
+    return min(max(age, since_import), since_import + slowness * used_before)
 
 
 def kernel_age() -> float | None:

@@ -46,12 +46,14 @@ def plain_line(text: str, longest: int = LONGEST) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def line_of(finding: Diagnostic) -> str:
+def line_of(finding: Diagnostic, longest: int = LONGEST) -> str:
     """`ERROR [42:5] message (code)`."""
     code = plain_line(finding.code, LONGEST_CODE)
     place = finding.range.start
     severity = finding.severity.value.upper()
-    told = f"{severity} [{place.line}:{place.column}] {plain_line(headline(finding.message))}"
+    told = (
+        f"{severity} [{place.line}:{place.column}] {plain_line(headline(finding.message), longest)}"
+    )
     return f"{told} ({code})" if code else told
 
 
@@ -125,9 +127,14 @@ def other_counts(what: str, old: int, left_out: int) -> list[str]:
 
 def unsearched_line(names: Sequence[str]) -> list[str]:
     """What the edit changed and whose uses could not be searched, in a tag on one line."""
-    shown = ", ".join(plain_line(one, LONGEST_CODE) for one in names[:MOST_NAMES])
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    told = (
-        f"What the edit changed and whose uses could not be searched: <names>{shown}{more}</names>"
-    )
-    return [told] if names else []
+    what = "What the edit changed and whose uses could not be searched"
+    return tagged_list(what, "names", names)
+
+
+def tagged_list(
+    what: str, tag: str, items: Sequence[str], between: str = ", ", longest: int = LONGEST_CODE
+) -> list[str]:
+    """One line with the first items in a tag; none without items."""
+    shown = between.join(plain_line(item, longest) for item in items[:MOST_NAMES])
+    more = f" and {len(items) - MOST_NAMES} more" if len(items) > MOST_NAMES else ""
+    return [f"{what}: <{tag}>{shown}{more}</{tag}>"] if items else []

@@ -386,13 +386,21 @@ class Client:
         *,
         is_error: bool = False,
         timeout: float | None = None,
+        before: Mapping[str, str] | None = None,
+        session: str = "",
     ) -> str:
         """The output of an agent's tool, with the findings in its files appended."""
-        params = {"tool": tool, "arguments": arguments, "output": output, "isError": is_error}
-        found: str = self.call("lsp/toolResult", {**params, "timeout": timeout}, timeout=timeout)[
-            "output"
-        ]
-        return found
+        params = {
+            "tool": tool,
+            "arguments": arguments,
+            "output": output,
+            "isError": is_error,
+            "timeout": timeout,
+            "before": before or {},
+            "session": session,
+        }
+        appended: str = self.call("lsp/toolResult", params, timeout=timeout)["output"]
+        return appended
 
     def events(self) -> EventStream[WorkspaceEvent]:
         """What happens to the servers from now on. The stream ends with the connection."""

@@ -61,10 +61,15 @@ class _DiagnosticsAfter(msgspec.Struct, frozen=True, rename="camel", forbid_unkn
 class _ToolResult(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     tool: str
     arguments: Any
-    output: str
+    #: A text, or a list of parts.
+    output: str | list[Any]
     is_error: bool = False
     #: Seconds.
     timeout: float | None = None
+    #: The texts of files before the call.
+    before: dict[str, str] = {}
+    #: The agent's name for its session.
+    session: str = ""
 
 
 class _Cancel(msgspec.Struct, frozen=True):
@@ -289,7 +294,7 @@ class ClientSession:
         given = _tool_result.decode(call.params)
         hooks = self._shared.hooks
 
-        def run() -> dict[str, str]:
+        def run() -> dict[str, str | list[Any]]:
             output = hooks.tool_result(
                 given.tool,
                 given.arguments,
@@ -297,6 +302,8 @@ class ClientSession:
                 is_error=given.is_error,
                 timeout=given.timeout,
                 cancel=call.cancel,
+                before=given.before,
+                session=given.session,
             )
             return {"output": output}
 

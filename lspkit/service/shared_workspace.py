@@ -72,7 +72,7 @@ class SharedWorkspace:
 
     @property
     def hooks(self) -> EditHooks:
-        """The hooks after an agent's tools. They remember what was known before an edit."""
+        """The hooks after the tools of agents. They remember each one by its session."""
         with self._lock:
             if self._hooks is None:
                 self._hooks = EditHooks(self.ws)

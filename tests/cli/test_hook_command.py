@@ -10,7 +10,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from lspkit.cli.hook_command import root_of
+from lspkit.agent.hooks.agent_protocols import HookCall, read_call
+from lspkit.cli.hook_command import Reply, root_of
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests import real_servers
 from tests.agent.hooks.agent_inputs import (
@@ -127,6 +128,22 @@ def test_files_that_need_a_file_that_is_gone_are_reported(with_ty, project, tool
     assert "Cannot resolve imported module `helper`" in told
 
 
+@pytest.mark.server
+def test_an_old_error_is_not_blamed_on_an_edit(with_ty, project):
+    """The agent tells what the file was before, or what its tool has replaced."""
+    edit(project, f"{RIGHT}{WRONG}")
+    for name, tool, result in (
+        ("claude-code-write", {}, {"type": "update", "originalFile": f"# old\n{WRONG}"}),
+        ("gemini-cli-replace", {"old_string": "# old", "new_string": RIGHT.rstrip()}, {}),
+    ):
+        values = json.loads(input_text(name, project))
+        values["tool_input"] |= tool
+        values["tool_response"] |= result
+        done = with_ty(*PATIENT, given=json.dumps(values))
+        text = text_for_model(done.stdout)
+        assert text == "The edit was applied. LSP errors from before the edit that remain: 1"
+
+
 # When there is nothing to say
 
 
@@ -149,9 +166,13 @@ def test_a_file_that_cannot_be_checked_is_not_answered(with_ty, tmp_path, name):
     assert is_quiet(with_ty(*PATIENT, given=input_text("claude-code-write", project, name)))
 
 
-def test_a_file_without_a_server_is_not_answered(bare, project):
+def test_a_language_without_a_server_is_answered_with_what_to_do(bare, project):
     edit(project, WRONG)
-    assert is_quiet(bare(*PATIENT, given=input_text("claude-code-write", project)))
+    done = bare(*PATIENT, given=input_text("claude-code-write", project))
+    text = text_for_model(done.stdout)
+    assert text.startswith("The edit was applied. Servers of this file that do not run: <reasons>")
+    assert "get it with:" in text
+    assert "\n" not in text
 
 
 def test_a_project_that_is_gone_is_not_answered(bare, tmp_path):
@@ -262,7 +283,20 @@ def test_a_server_that_hangs_is_not_waited_for(bare, tmp_path, tmp_path_factory,
     assert Log.of(argv).pids()
     assert (done.returncode, done.stderr) == (0, "")
     # The answer does not wait for the server to stop.
-    assert bool(done.stdout) == (method == "shutdown")
+    late = "The edit was applied. Could not be checked in time: <files>a.scr</files>"
+    assert (text_for_model(done.stdout) == late) == (method != "shutdown")
+
+
+def test_a_reply_is_given_once_and_names_cannot_leave_their_tag(capsys, tmp_path):
+    call = read_call(input_text("claude-code-write", tmp_path).encode())
+    assert isinstance(call, HookCall)
+    reply = Reply()
+    reply.give_late()  # nothing is being checked
+    reply.await_check(call, (str(tmp_path / "</files>.py"),))
+    reply.give_late()
+    reply.give(call, "too late")
+    text = text_for_model(capsys.readouterr().out)
+    assert text.endswith("in time: <files>&lt;/files&gt;.py</files>")
 
 
 def test_a_timeout_that_no_timer_takes_is_no_limit(bare, tmp_path, tmp_path_factory, scripted):

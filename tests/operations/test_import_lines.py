@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lspkit.operations.checks.import_lines import import_lines, import_word
+from lspkit.operations.checks.import_lines import import_lines, import_word, uses_imports
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,7 @@ from lspkit.operations.checks.import_lines import import_lines, import_word
     [
         ("/code/prices.py", "prices"),
         ("/code/shop/__init__.py", "shop"),
+        ("/code/shop/lib.py", "lib"),
         ("/code/shop/index.d.ts", "shop"),
         ("/code/prices.d.ts", "prices"),
         ("/code/lib/lib.go", "lib"),
@@ -64,3 +65,18 @@ def test_other_lines_are_no_imports(line):
 def test_without_a_word_nothing_is_found():
     assert import_lines("import x\n", []) == ()
     assert import_lines("import x\n", [""]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("import prices\n\nprices.of(1)\nother(1)\n", 1),
+        ("from prices import (\n    of,\n)\n\nof(1)\nother(1)\n", 1),
+        ('import {\n  of,\n} from "./prices"\n\nof(1)\nother(1)\n', 3),
+    ],
+)
+def test_a_line_uses_an_import_if_it_names_what_is_imported(text, at):
+    lines = text.split("\n")
+    assert [number for number in range(1, len(lines)) if uses_imports(text, [at], [number])] == [
+        number for number, line in enumerate(lines, 1) if "of" in line or "prices" in line
+    ]

@@ -184,6 +184,33 @@ def test_a_tool_that_removes_a_file_is_told_who_imports_it(
         assert all(len(lines) == 1 for lines in found.values()), told
 
 
+#: A module without types, the stub that describes it, and who uses it, with an error of its own.
+STUBBED = {
+    "pyproject.toml": '[project]\nname = "x"\nversion = "1"\n',
+    "lib.py": "def area(x, y):\n    return x\n",
+    "lib.pyi": "def area(x: int) -> int: ...\n",
+    "user.py": "from lib import (\n    area,\n)\n\narea(1)\nold: int = 'a'\n",
+    "other.py": "",
+}
+
+
+@pytest.mark.parametrize("server", ["ty", "pyright"])
+def test_a_command_that_removes_a_stub_is_told_what_it_breaks(tmp_path: Path, server: str) -> None:
+    """Another file takes the place of the stub, so it is not the import that is broken."""
+    real_servers.require(server)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for name, text in STUBBED.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    with workspace(folder, server) as ws:
+        hooks = EditHooks(ws)
+        assert hooks.tool_result("write", {"path": "other.py"}, "Done.", timeout=TIMEOUT) == "Done."
+        (folder / "lib.pyi").unlink()
+        told = hooks.tool_result("bash", {"command": "rm lib.pyi"}, "Done.", timeout=TIMEOUT)
+        [line] = shown(told)["user.py"]
+        assert line.startswith("ERROR [5:"), told
+
+
 @pytest.mark.parametrize("server", SOME)
 def test_a_command_right_after_a_read_is_told_what_it_breaks(tmp_path: Path, server: str) -> None:
     """The worker that tells the servers of a read may come when the file has changed already."""

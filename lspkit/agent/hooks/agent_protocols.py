@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -51,6 +51,8 @@ class AgentProtocol(msgspec.Struct, frozen=True):
     fields: Fields = Fields()
     #: Fields that tell this form from those further down in the table.
     marks: tuple[str, ...] = ()
+    #: A field of the result with the text of the file before an edit.
+    original: str = ""
     #: A field of the result, and its value after success. If it is missing, the call succeeded.
     success: tuple[str, object] | None = None
     #: Tools by plain name whose names mean something else, or nothing, elsewhere.
@@ -107,6 +109,7 @@ PROTOCOLS = (
     AgentProtocol(
         agent="claude-code",
         moments=_LIKE_CLAUDE,
+        original="originalFile",
         success=("success", True),
         event="PostToolUse",
     ),
@@ -124,6 +127,7 @@ class HookCall(msgspec.Struct, frozen=True):
     cwd: str = ""
     session: str = ""
     is_error: bool = False
+    result: object = None
 
 
 class IgnoredInput(msgspec.Struct, frozen=True):
@@ -175,6 +179,32 @@ def touched_files(call: HookCall) -> Touch | None:
     return Touch(kind, files, gone=removed)
 
 
+def texts_before(call: HookCall, text_of: Callable[[str], str | None]) -> dict[str, str]:
+    """The texts of edited files before a call, by absolute path, as far as the call tells them.
+
+    `text_of` returns the present text of a file. Where the text before is not certain, it is left
+    out.
+    """
+    touch = touch_of(call.tool, call.arguments, call.protocol.tools)
+    if touch is None or call.moment is not Moment.AFTER:
+        return {}
+    original = call.protocol.original
+    whole = call.result.get(original) if isinstance(call.result, Mapping) and original else None
+    if isinstance(whole, str) and len(touch.files) == 1:
+        return dict.fromkeys(_absolute(touch.files, call.cwd), whole)
+    if touch.kind is ToolKind.SHELL and touch.files:
+        touch = msgspec.structs.replace(touch, kind=ToolKind.PATCH)
+    if touch.kind not in (ToolKind.EDIT, ToolKind.PATCH):
+        return {}
+    texts: dict[str, str] = {}
+    for name, path in zip(touch.files, _absolute(touch.files, call.cwd), strict=True):
+        text = text_of(path)
+        before = None if text is None else touch.text_before(name, text)
+        if before is not None:
+            texts[path] = before
+    return texts
+
+
 def answer(call: HookCall, text: str) -> str:
     """What the agent reads on standard output, so that its model sees the text."""
     if not text or call.moment is not Moment.AFTER:
@@ -213,6 +243,7 @@ def _call(
         cwd if isinstance(cwd, str) and os.path.isabs(cwd) else "",
         session if isinstance(session, str) else "",
         moment is Moment.FAILED or _has_failed(protocol, values.get(fields.result)),
+        values.get(fields.result),
     )
 
 

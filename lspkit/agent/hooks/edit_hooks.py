@@ -5,28 +5,30 @@ has changed files, and the language servers find errors in them, a short text is
 other cases, also after a failure, the result is the output itself: a hook never makes an edit fail.
 
 `tool_files.py` determines the files of a call and their texts before it, `check_timeout.py` the
-timeout; the operation `check_edit` finds the errors, also in other files. `summary.py` makes the
-text, and `prewarm.py` handles files that are read.
+timeout; the operation `check_edit` finds the errors, also in other files. `agent_session.py` keeps
+what this agent has introduced and what was not answered, until the next edit. `summary.py` makes
+the text, and `prewarm.py` handles files that are read.
 """
 
 from __future__ import annotations
 
-import collections
 import itertools
 import logging
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 from lspkit.agent.check_timeout import CheckTimeouts
+from lspkit.agent.hooks.agent_session import RECENT, AgentSession
 from lspkit.agent.hooks.concurrent_edits import ConcurrentEdits
-from lspkit.agent.hooks.file_stamps import FileStamps
+from lspkit.agent.hooks.own_findings import FileState, SortedFindings
 from lspkit.agent.hooks.prewarm import Prewarmer
-from lspkit.agent.hooks.read_texts import ReadTexts, text_of
+from lspkit.agent.hooks.read_texts import text_of
 from lspkit.agent.hooks.summary import Summary
 from lspkit.agent.hooks.tool_files import (
     REMOVING,
@@ -39,9 +41,17 @@ from lspkit.agent.hooks.tool_files import (
     touch_of,
 )
 from lspkit.diagnostics.report import OtherFiles, Report
-from lspkit.errors import PathError
+from lspkit.edit_types import ChangedFiles
+from lspkit.errors import (
+    PathError,
+    RequestTimeoutError,
+    ServerBrokenError,
+    ServerUnavailableError,
+)
 from lspkit.operations import CheckEditRequest, EditedFile
+from lspkit.operations.checks.dependent_files import proven_servers
 from lspkit.runtime.concurrency.call import CancelLike
+from lspkit.runtime.engine_api import Limits
 from lspkit.types import Diagnostic
 from lspkit.workspace import Workspace
 from lspkit.workspace_boundary import absolute_path
@@ -51,8 +61,14 @@ T = TypeVar("T")
 
 #: Most files that are checked after a shell command.
 MOST_CHANGED = 64
-#: Most recently used files that are checked again after an edit.
-RECENT = 8
+#: Most agents whose sessions are kept, the last ones.
+MOST_SESSIONS = 64
+#: Most seconds for the files that an agent has broken and that an edit does not concern.
+REST_TIMEOUT = 1.0
+#: Errors of a server that may answer after the next edit.
+LATE = frozenset({RequestTimeoutError.code, ServerBrokenError.code})
+#: The texts of files before a call, by the names that the call uses.
+TextsBefore = Mapping[str, str]
 #: Between the output of the tool and the appended text.
 GAP = "\n\n"
 
@@ -69,6 +85,8 @@ class HookResult(msgspec.Struct, frozen=True):
     others: dict[Path, list[Diagnostic]] = {}
     #: Findings in other files, with those that the edit introduced, fixed and left apart.
     other_files: OtherFiles = OtherFiles()
+    #: Findings that earlier edits of this agent have introduced, and that are still there.
+    still: dict[Path, list[Diagnostic]] = {}
     #: The appended text; empty if there is none.
     text: str = ""
     #: Seconds.
@@ -78,7 +96,7 @@ class HookResult(msgspec.Struct, frozen=True):
 
 
 class EditHooks:
-    """The hooks of one workspace. All methods are thread-safe.
+    """The hooks of one workspace, for one agent or several. All methods are thread-safe.
 
         hooks = EditHooks(ws)
         said = my_write_tool(path=path, content=text)
@@ -94,14 +112,13 @@ class EditHooks:
         #: Registered tools of the host, by plain name.
         self._tools: dict[str, Tool] = {}
         self._timeouts = CheckTimeouts(ws)
-        self._stamps = FileStamps()
         self._prewarmer = Prewarmer(ws)
-        self._texts = ReadTexts()
-        #: Files that the agent has used, most recent last.
-        self._recent: collections.deque[str] = collections.deque(maxlen=8 * RECENT)
         self._edits = ConcurrentEdits()
-        #: The mark of the last `changed_files`.
-        self._mark: int | None = None
+        #: What has changed so far: what the first command changes is seen, also if nothing is
+        #: edited before it. Asked in a thread, since a host may hold a lock now.
+        self._start: Future[ChangedFiles] = ws.submit(ws.changed_files)
+        #: By the host's name for it.
+        self._sessions = {"": AgentSession()}
         self._tallies: dict[str, _Tally] = {
             name: _Tally() for name in (*map(str, ToolKind), "other", "appended", "failed")
         }
@@ -124,13 +141,13 @@ class EditHooks:
         """
         self._tools[plain_name(tool)] = Tool(ToolKind(kind), files)
 
-    def tool_execution_end(self, tool: str, arguments: Arguments) -> None:
+    def tool_execution_end(self, tool: str, arguments: Arguments, *, session: str = "") -> None:
         """Send the files of a finished tool call to the servers. Does not wait."""
         try:
             touch = touch_of(tool, arguments, self._tools)
             self._tallies["other" if touch is None else touch.kind].add()
             if touch is not None and touch.kind is ToolKind.READ:
-                self._read(touch)
+                self._read(touch, self._session(session))
             elif touch is not None:
                 self._prewarmer.enqueue(self._paths(touch.files))
         except Exception as problem:  # noqa: BLE001 (nothing here may fail an edit)
@@ -145,18 +162,27 @@ class EditHooks:
         is_error: bool = False,
         timeout: float | None = None,
         cancel: CancelLike | None = None,
+        before: TextsBefore | None = None,
+        session: str = "",
     ) -> T:
-        """The output of a tool; if it is a str, with the findings in its files appended."""
+        """The output of a tool; if it is text, with the findings in its files appended.
+
+        It may also be a list of parts: then the findings are one more part. `before` has the texts
+        of edited files before the call, by name, if the host knows them. `session` is the host's
+        name for the agent, if several work in this workspace.
+        """
         if is_error:
             return output
         try:
             touch = touch_of(tool, arguments, self._tools)
             if touch is None:
                 return output
+            agent = self._session(session)
             if touch.kind is ToolKind.READ:
-                self._read(touch)
+                self._read(touch, agent)
                 return output
-            self.last = after = self._check_touched(tool, touch, timeout, cancel)
+            limits = Limits(timeout, cancel)
+            self.last = after = self._check_touched(tool, touch, agent, before or {}, limits)
             return self._append(output, after.text)
         except Exception as problem:  # noqa: BLE001 (nothing here may fail an edit)
             self._count_failure(tool, problem)
@@ -165,73 +191,160 @@ class EditHooks:
 
     # Inside
 
+    def _session(self, name: str) -> AgentSession:
+        session = self._sessions.get(name)
+        if session is None:
+            session = self._sessions.setdefault(name, AgentSession(self._ws.changed_files().mark))
+            for oldest in list(self._sessions)[:-MOST_SESSIONS]:
+                self._sessions.pop(oldest, None)
+        return session
+
     def _check_touched(
-        self, tool: str, touch: Touch, timeout: float | None, cancel: CancelLike | None
+        self, tool: str, touch: Touch, session: AgentSession, before: TextsBefore, wait: Limits
     ) -> HookResult:
         """Check the files, and summarise the findings."""
-        ws, began = self._ws, time.monotonic()
-        paths = self._paths(touch.files)
-        named = self._paths(touch.gone) + (paths if touch.kind in REMOVING else [])
-        changed = ws.changed_files(self._mark)
-        self._mark = changed.mark
-        if touch.kind is ToolKind.SHELL:
-            # The watcher covers files with running servers; the stamps cover other used files.
-            seen = (*map(str, changed.files), *self._stamps.changed_files())
-            paths = list(dict.fromkeys((*paths, *seen)))[:MOST_CHANGED]
-            named += [*map(str, changed.deleted), *self._stamps.gone_files()]
-        removed = [one for one in dict.fromkeys(named) if not os.path.lexists(one)]
-        gone = tuple(removed[:MOST_CHANGED])
-        paths = [one for one in paths if one not in gone]
+        began = time.monotonic()
+        paths, gone = self._changed(touch, session)
         if not paths and not gone:
             return HookResult(tool, touch.kind)
-        summary = self._summary or Summary.of(ws.config)
-        own = self._timeout(paths or gone) if timeout is None else None
-        beyond = ws.config.timing.dependents_timeout_ms / 1000
-        limit = timeout if own is None else own + beyond
-        recent = tuple(one for one in self._recent_files() if one not in paths)
+        files = self._edited(touch, paths, session, before)
+        waiting = [path for path in session.waiting_files() if path not in paths]
+        files += [EditedFile(path, session.begin_check(path, None)) for path in waiting]
+        blind = {file.path for file in files if session.is_blind(file.path)}
+        used = dict.fromkeys((*session.broken_files()[:RECENT], *session.recent_files()))
+        own = self._timeout(paths or gone) if wait.timeout is None else None
+        beyond = self._ws.config.timing.dependents_timeout_ms / 1000
+        limit = wait.timeout if own is None else own + beyond
         request = CheckEditRequest(
-            files=self._edited(touch, paths), first=recent, gone=gone, seconds=own
+            files=tuple(files),
+            first=tuple(path for path in used if path not in (*paths, *waiting)),
+            gone=gone,
+            seconds=own,
         )
-        with self._edits.of(paths):
-            found = ws.run(request, timeout=limit, cancel=cancel)
+        try:
+            with self._edits.of(paths):
+                found = self._ws.run(request, timeout=limit, cancel=wait.cancel)
+        finally:
+            session.abandon_checks(file.path for file in files)
         self._spend(paths)
-        room = msgspec.structs.replace(summary, max_bytes=summary.max_bytes - len(GAP))
         beside = self._edits.without(found.other_files, began)
-        text = room.of_reports(found.reports, beside, root=ws.root)
-        self._remember(paths)
-        unknown = {str(one.path): one.why for one in found.reports if one.why}
+        reports = {str(report.path): report for report in found.reports}
+        states = states_of(reports, beside, blind)
+        late = [path for path, report in reports.items() if is_late(report)]
+        for file in files:
+            is_file_late = os.path.realpath(file.path) in late
+            session.end_check(file.path, is_late=is_file_late, is_searched=not beside.unsearched)
+        rest = [path for path in session.broken_files() if path not in states]
+        if rest and not late:
+            left = REST_TIMEOUT if limit is None else limit - (time.monotonic() - began)
+            checked = self._check_rest(rest, Limits(left, wait.cancel))
+            late = [path for path, report in checked.items() if is_late(report)]
+            states |= states_of(checked, OtherFiles(), set())
+        findings = {
+            path: session.take_findings(path, text_of(path) or "", state)
+            for path, state in states.items()
+        }
+        session.mentioned.difference_update(path for path in states if path not in late)
+        text = self._text(
+            findings,
+            [path for path in reports if path not in waiting],
+            beside,
+            late,
+            unchecked=session.first_mentions(late),
+            stopped=[
+                reason
+                for server, reason in stopped_servers(reports.values()).items()
+                if session.first_mentions([f"server {server}"])
+            ],
+        )
+        session.remember(paths)
+        unknown = {path: report.why for path, report in reports.items() if report.why}
         warnings = tuple(f"{path}: {why}" for path, why in (unknown | beside.unknown).items())
         took = time.monotonic() - began
-        log.debug("%s: %d files checked in %.0f ms", tool, len(found.reports), took * 1000)
+        log.debug("%s: %d files checked in %.0f ms", tool, len(reports), took * 1000)
         return HookResult(
             tool=tool,
             kind=touch.kind,
-            reports={one.path: one for one in found.reports},
-            others={Path(path): findings for path, findings in beside.diagnostics.items()},
+            reports={report.path: report for report in reports.values()},
+            others={Path(path): those for path, those in beside.diagnostics.items()},
             other_files=beside,
+            still={Path(path): list(one.still) for path, one in findings.items() if one.still},
             text=text,
             duration=took,
             warnings=warnings,
         )
 
-    def _edited(self, touch: Touch, paths: Sequence[str]) -> tuple[EditedFile, ...]:
-        """The files of an edit, with their texts before it: as the arguments tell them, else as
-        the agent has read them."""
+    def _changed(self, touch: Touch, session: AgentSession) -> tuple[list[str], tuple[str, ...]]:
+        """The files that a call has changed, and those that it has removed."""
+        paths = self._paths(touch.files)
+        named = self._paths(touch.gone) + (paths if touch.kind in REMOVING else [])
+        mark = self._start.result().mark if session.mark is None else session.mark
+        changed = self._ws.changed_files(mark)
+        session.mark = changed.mark
+        if touch.kind is ToolKind.SHELL:
+            # The watcher covers files with running servers; the stamps cover other used files.
+            seen = (*map(str, changed.files), *session.stamps.changed_files())
+            paths = list(dict.fromkeys((*paths, *seen)))[:MOST_CHANGED]
+            named += [*map(str, changed.deleted), *session.stamps.gone_files()]
+        removed = [path for path in dict.fromkeys(named) if not os.path.lexists(path)]
+        gone = tuple(removed[:MOST_CHANGED])
+        for path in gone:
+            session.forget(path)
+        return [path for path in paths if path not in gone], gone
+
+    def _edited(
+        self, touch: Touch, paths: Sequence[str], session: AgentSession, before: TextsBefore
+    ) -> list[EditedFile]:
+        """The files of an edit, with their texts before it: as the host or the arguments tell
+        them, else as the agent has read them."""
         named = {path: name for name in touch.files for path in self._paths([name])}
+        given = {path: text for name, text in before.items() for path in self._paths([name])}
         self._prewarmer.note_edited(paths)
-        found: list[EditedFile] = []
+        files: list[EditedFile] = []
         for path in paths:
-            read = self._texts.take(path)
-            told = _text_before(touch, named[path], path) if path in named else None
-            found.append(EditedFile(path, read if told is None else told))
-        return tuple(found)
+            text = session.texts.take(path)
+            if path in given:
+                text = given[path]
+            elif path in named:
+                derived = _text_before(touch, named[path], path)
+                text = text if derived is None else derived
+            files.append(EditedFile(path, session.begin_check(path, text)))
+        return files
+
+    def _check_rest(self, paths: Sequence[str], limits: Limits) -> dict[str, Report]:
+        """Check files that the agent has broken and that the edit does not concern."""
+        seconds = min(max(0.0, limits.timeout or 0.0), REST_TIMEOUT)
+        reports = self._ws.check_all(paths, timeout=seconds, cancel=limits.cancel)
+        return {str(path): report for path, report in reports.items()}
+
+    def _text(
+        self,
+        findings: Mapping[str, SortedFindings],
+        edited: Sequence[str],
+        others: OtherFiles,
+        late: Sequence[str],
+        *,
+        unchecked: Sequence[str],
+        stopped: Sequence[str],
+    ) -> str:
+        summary = self._summary or Summary.of(self._ws.config)
+        room = msgspec.structs.replace(summary, max_bytes=summary.max_bytes - len(GAP))
+        return room.of_findings(
+            {Path(path): findings[path] for path in edited},
+            {Path(path): one for path, one in findings.items() if path not in edited},
+            root=self._ws.root,
+            left_out=others.left_out,
+            unsearched=[name for name in others.unsearched if name not in late],
+            unchecked=unchecked,
+            stopped=stopped,
+        )
 
     def _append(self, output: T, text: str) -> T:
-        """Append the text to an output that is a str; any other output is unchanged."""
-        if not text or not isinstance(output, str):
+        """Append the text to an output that is a str or a list of parts; any other is unchanged."""
+        joined = with_text(output, text) if text else None
+        if joined is None:
             return output
         self._tallies["appended"].add()
-        joined: Any = f"{output}{GAP}{text}" if output else text
         return joined  # type: ignore[no-any-return]
 
     def _timeout(self, paths: Iterable[str]) -> float:
@@ -241,14 +354,10 @@ class EditHooks:
         for path in _one_of_each(paths):
             self._timeouts.spend(path)
 
-    def _read(self, touch: Touch) -> None:
+    def _read(self, touch: Touch, session: AgentSession) -> None:
         new = self._prewarmer.read(self._paths(touch.files))
-        self._texts.note(new)
-        self._remember(new)
-
-    def _recent_files(self) -> list[str]:
-        """The recently used files, most recent first."""
-        return list(dict.fromkeys(reversed(self._recent.copy())))[:RECENT]
+        session.texts.note(new)
+        session.remember(new)
 
     def _paths(self, files: Iterable[str]) -> list[str]:
         """Absolute paths; invalid paths are left out."""
@@ -259,10 +368,6 @@ class EditHooks:
             except PathError as problem:
                 log.debug("not a file: %s", problem)
         return paths
-
-    def _remember(self, paths: Sequence[str]) -> None:
-        self._recent.extend(paths)
-        self._stamps.note(paths)
 
     def _count_failure(self, tool: str, problem: Exception) -> None:
         self._tallies["failed"].add()
@@ -287,6 +392,64 @@ def _one_of_each(paths: Iterable[str]) -> list[str]:
     """One file per folder and extension: the others have the same servers."""
     kinds = {(os.path.dirname(path), os.path.splitext(path)[1]): path for path in paths}
     return list(kinds.values())
+
+
+def with_text(output: object, text: str) -> Any:
+    """The output of a tool with a text at its end; None if it has a form that is not known.
+
+    Known are texts, and lists of parts: of texts, or of the content blocks of models and of MCP.
+
+    >>> with_text([{"type": "text", "text": "Done."}], "ERROR")
+    [{'type': 'text', 'text': 'Done.'}, {'type': 'text', 'text': 'ERROR'}]
+    """
+    if isinstance(output, str):
+        return f"{output}{GAP}{text}" if output else text
+    if not isinstance(output, list) or not output:
+        return None
+    if all(isinstance(part, str) for part in output):
+        return [*output, text]
+    if all(isinstance(part, Mapping) and isinstance(part.get("type"), str) for part in output):
+        return [*output, {"type": "text", "text": text}]
+    return None
+
+
+def is_late(report: Report) -> bool:
+    """Whether a server that runs, or restarts, has not answered for the file."""
+    return any(one.timed_out or one.code in LATE for one in report.servers)
+
+
+def stopped_servers(reports: Iterable[Report]) -> dict[str, str]:
+    """The servers that do not run for these files, each with the reason and what to do."""
+    return {
+        one.server: one.reason
+        for report in reports
+        for one in report.servers
+        if one.code == ServerUnavailableError.code and one.server
+    }
+
+
+def states_of(
+    reports: Mapping[str, Report], others: OtherFiles, blind: Container[str]
+) -> dict[str, FileState]:
+    """The findings of the examined files by path. Of blind ones, nothing from before is known."""
+    states = {
+        path: FileState(
+            findings,
+            None if others.introduced is None else others.introduced.get(path, ()),
+            (others.remaining or {}).get(path, ()),
+            () if path in others.unknown else {id for one in findings for id in one.servers},
+        )
+        for path, findings in others.diagnostics.items()
+    }
+    for path, report in reports.items():
+        known = report.introduced is not None and path not in blind
+        states[path] = FileState(
+            report.diagnostics,
+            report.introduced if known else None,
+            (report.remaining or ()) if known else (),
+            proven_servers(report.servers),
+        )
+    return states
 
 
 def _text_before(touch: Touch, name: str, path: str) -> str | None:

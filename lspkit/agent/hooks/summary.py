@@ -14,9 +14,11 @@ from pathlib import Path
 
 import msgspec
 
+from lspkit.agent.hooks.own_findings import SortedFindings
 from lspkit.config import Config
 from lspkit.config.model import DiagnosticsConfig
 from lspkit.diagnostics.render import (
+    LONGEST,
     block,
     findings_word,
     line_of,
@@ -24,6 +26,7 @@ from lspkit.diagnostics.render import (
     name_of,
     other_counts,
     select_worst,
+    tagged_list,
     unsearched_line,
 )
 from lspkit.diagnostics.report import OtherFiles, Report
@@ -31,6 +34,13 @@ from lspkit.types import Diagnostic
 
 #: The first words, so that a model does not take errors for a failed edit and repeat it.
 APPLIED = "The edit was applied."
+
+#: Where findings come from that are listed again.
+FROM_EARLIER = "from your earlier edits that are still there"
+#: Findings from earlier edits that are listed again.
+SHORT_LIST = 5
+#: Characters of their messages.
+SHORT_MESSAGE = 120
 
 #: The defaults of the configuration.
 _DEFAULTS = DiagnosticsConfig()
@@ -84,24 +94,60 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         If the state before the edit is not known, all findings are shown. The text says that the
         edit was applied; without `after_edit`, for a check only, it does not.
         """
-        touched: dict[Path, Sequence[Diagnostic]] = {}
-        remaining = 0
-        for report in reports:
-            touched[report.path] = report.diagnostics
-            if self.new_only and report.introduced is not None:
-                touched[report.path] = report.introduced
-                remaining += len(self._select(report.remaining or ()))
         others = others or OtherFiles()
-        beside = others.shown if self.new_only else others.diagnostics
-        old = (others.remaining or {}).values() if self.new_only else ()
-        return self.text(
-            touched,
-            {Path(path): findings for path, findings in beside.items()},
+        old = others.remaining or {}
+        return self.of_findings(
+            {
+                report.path: SortedFindings(
+                    tuple(report.diagnostics if report.introduced is None else report.introduced),
+                    old=tuple(report.remaining or ()),
+                    all=tuple(report.diagnostics),
+                )
+                for report in reports
+            },
+            {
+                Path(path): SortedFindings(
+                    tuple(others.shown.get(path, ())),
+                    old=tuple(old.get(path, ())),
+                    all=tuple(others.diagnostics.get(path, ())),
+                )
+                for path in others.diagnostics.keys() | others.shown.keys() | old.keys()
+            },
             root=root,
-            remaining=remaining,
-            elsewhere=sum(len(self._select(findings)) for findings in old),
             left_out=others.left_out,
-            unsearched=[one.removeprefix(f"{root}/") for one in others.unsearched],
+            unsearched=others.unsearched,
+            after_edit=after_edit,
+        )
+
+    def of_findings(
+        self,
+        edited: Mapping[Path, SortedFindings],
+        others: Mapping[Path, SortedFindings],
+        *,
+        root: Path,
+        left_out: int = 0,
+        unsearched: Sequence[str] = (),
+        unchecked: Sequence[str] = (),
+        stopped: Sequence[str] = (),
+        after_edit: bool = True,
+    ) -> str:
+        """The text about edited files and others; with `new_only`, new findings come first.
+
+        Then those that earlier edits of the same agent have introduced are a short list, and those
+        from before are a number.
+        """
+        everything = {**edited, **others}
+        return self.text(
+            {path: one.new if self.new_only else one.all for path, one in edited.items()},
+            {path: one.new if self.new_only else one.all for path, one in others.items()},
+            root=root,
+            remaining=self._count_old(edited),
+            elsewhere=self._count_old(others),
+            still={path: one.still for path, one in everything.items()} if self.new_only else {},
+            left_out=left_out,
+            unsearched=[one.removeprefix(f"{root}/") for one in unsearched],
+            unchecked=[one.removeprefix(f"{root}/") for one in unchecked],
+            stopped=stopped,
             after_edit=after_edit,
         )
 
@@ -114,14 +160,19 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         remaining: int = 0,
         after_edit: bool = True,
         elsewhere: int = 0,
+        still: Mapping[Path, Sequence[Diagnostic]] | None = None,
         left_out: int = 0,
         unsearched: Sequence[str] = (),
+        unchecked: Sequence[str] = (),
+        stopped: Sequence[str] = (),
     ) -> str:
         """The findings by file as text; empty if there are none, or no room for them.
 
         `remaining` and `elsewhere` are the numbers of findings from before, in these files and in
-        others; `left_out` is the number of files that depend on the edit and were not checked, and
-        `unsearched` are names of what the edit changed and whose uses could not be searched.
+        others; `still` are findings from earlier edits; `left_out` is the number of files that
+        depend on the edit and were not checked, `unsearched` are names of what the edit changed and
+        whose uses could not be searched, `unchecked` are names of edited files without an answer,
+        and `stopped` says which servers do not run.
         """
         edited = [self._file(path, touched[path], root) for path in sorted(touched)]
         beside = [
@@ -130,18 +181,31 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             if path not in touched
         ]
         worst = sorted((one for one in beside if one.total), key=_FileSummary.order)
+        counted = {path: self._select(findings) for path, findings in sorted((still or {}).items())}
+        what = findings_word(self.severities)
         draft = _Draft(
-            what=findings_word(self.severities),
+            what=what,
             edited=tuple(one for one in edited if one.total),
             beside=tuple(sorted(worst[: self.max_other_files], key=lambda one: one.path)),
             unnamed=max(0, len(worst) - self.max_other_files) if self.max_other_files else 0,
             remaining=remaining,
             lead=f"{APPLIED} " if after_edit else "",
             elsewhere=elsewhere,
+            still=tuple(_short_list(counted, root, what)),
+            still_count=sum(map(len, counted.values())),
             left_out=left_out,
             unsearched=tuple(unsearched),
+            unanswered=(
+                *tagged_list("Could not be checked in time", "files", unchecked),
+                *tagged_list(
+                    "Servers of this file that do not run", "reasons", stopped, "; ", LONGEST
+                ),
+            ),
         )
         return draft.fit(self.max_total_lines, self.max_bytes)
+
+    def _count_old(self, files: Mapping[Path, SortedFindings]) -> int:
+        return sum(len(self._select(one.old)) for one in files.values()) if self.new_only else 0
 
     def _file(self, path: Path, findings: Sequence[Diagnostic], root: Path) -> _FileSummary:
         counted = self._select(findings)
@@ -186,14 +250,31 @@ class _Draft(msgspec.Struct, frozen=True):
     #: The first words.
     lead: str
     elsewhere: int
+    #: Lines about findings from earlier edits, and the number of these findings.
+    still: tuple[str, ...]
+    still_count: int
     left_out: int
     unsearched: tuple[str, ...]
+    #: Lines.
+    unanswered: tuple[str, ...]
 
     def fit(self, most_lines: int, most_bytes: int) -> str:
         """The text with as many lines as fit."""
-        if not (self.edited or self.beside or self.remaining or self.left_out or self.unsearched):
+        if not (
+            self.edited
+            or self.beside
+            or self.remaining
+            or self.still
+            or self.left_out
+            or self.unsearched
+            or self.unanswered
+        ):
             return ""
         lines = self._lines()[:most_lines]
+        if len(self.still) > 1 and len(self._render(lines).encode()) > most_bytes:
+            # New findings come first: of those from earlier edits only the number is left.
+            number = f"LSP {self.what} {FROM_EARLIER}: {self.still_count}"
+            return msgspec.structs.replace(self, still=(number,)).fit(most_lines, most_bytes)
 
         def size(count: int) -> int:
             return len(self._render(lines[:count]).encode())
@@ -204,6 +285,8 @@ class _Draft(msgspec.Struct, frozen=True):
             count = bisect.bisect_right(range(count), most_bytes, key=size) - 1
             while count >= 0 and size(count) > most_bytes:
                 count -= 1
+        if count < 0 and self.still:
+            return msgspec.structs.replace(self, still=()).fit(most_lines, most_bytes)
         return self._render(lines[:count]) if count >= 0 else ""
 
     def _lines(self) -> list[_Line]:
@@ -232,9 +315,26 @@ class _Draft(msgspec.Struct, frozen=True):
             for one in blocks[edited:]:
                 told += one
         told += more_files(len(numbered) + self.unnamed - len(blocks))
+        told += self.still
         told += other_counts(self.what, self.elsewhere if self.beside else 0, self.left_out)
         told += unsearched_line(self.unsearched)
+        told += self.unanswered
         return self.lead + "\n".join(told)
+
+
+def _short_list(still: Mapping[Path, Sequence[Diagnostic]], root: Path, what: str) -> list[str]:
+    """The findings from earlier edits as lines."""
+    files = [(path, findings) for path, findings in still.items() if findings]
+    lines = [f"LSP {what} {FROM_EARLIER}:"] if files else []
+    room = SHORT_LIST
+    for number, (path, findings) in enumerate(files):
+        if not room:
+            return [*lines, *more_files(len(files) - number)]
+        kept = select_worst(findings, room)
+        room -= len(kept)
+        shown = [line_of(one, SHORT_MESSAGE) for one in kept]
+        lines += block(name_of(path, root), shown, len(findings) - len(kept))
+    return lines
 
 
 def _block(file: _FileSummary, places: Iterable[int]) -> list[str]:

@@ -20,6 +20,7 @@ from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, 
 from lspkit.errors import CancelledError, LspkitError
 from lspkit.operations import effect_results, effects
 from lspkit.operations.checks.findings import known_findings, merge_findings
+from lspkit.operations.checks.import_lines import uses_imports
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
 from lspkit.types import Diagnostic, Verdict
@@ -81,11 +82,15 @@ class EditSearch(msgspec.Struct, frozen=True):
         lines = {path: those for path, those in self.lines.items() if path not in own}
         return msgspec.structs.replace(self, lines=lines) if len(lines) < len(self.lines) else self
 
-    def concerns(self, path: str, finding: Diagnostic) -> bool:
+    def concerns(self, path: str, finding: Diagnostic, text: str) -> bool:
         """Whether a finding is about what the edit changed: its message or its lines name that."""
         first, last = finding.range.start.line, finding.range.end.line
-        named = any(name in finding.message for name in self.names)
-        return named or any(first <= line <= last for line in self.lines.get(path, ()))
+        lines = self.lines.get(path, ())
+        if any(name in finding.message for name in self.names):
+            return True
+        if path in self.importers and uses_imports(text, lines, range(first, last + 1)):
+            return True
+        return any(first <= line <= last for line in lines)
 
 
 def find_dependents(
@@ -258,8 +263,9 @@ def compare_others(
         state = states[path]
         if path not in earlier and (path in search.lines or search.is_first):
             # Nothing is known from before: what does not concern the edit is taken for old.
-            old = [one for one in state.findings if not search.concerns(path, one)]
-            earlier[path] = [Before(texts.get(path, Text("")), tuple(old))]
+            text = texts.get(path, Text(""))
+            old = [one for one in state.findings if not search.concerns(path, one, text.value)]
+            earlier[path] = [Before(text, tuple(old))]
         compared.add(path, state, earlier.get(path, []))
         if on_disk and path in texts and states[path].is_proven:
             last = Before(texts[path], tuple(states[path].findings))

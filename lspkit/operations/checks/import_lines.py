@@ -13,6 +13,8 @@ from collections.abc import Iterable
 
 #: Files that are imported by the name of their folder.
 _FOLDER_FILES = frozenset({"__init__", "__main__", "index", "mod", "lib"})
+#: Extensions of languages in which others of these names are ordinary files.
+_PYTHON = frozenset({".py", ".pyi"})
 #: Extensions of languages in which a folder is imported, and not a file.
 _FOLDER_LANGUAGES = frozenset({".go"})
 #: Words and signs of an import on the same line.
@@ -20,6 +22,11 @@ _IMPORT = (
     r"import|from|export|require|require_relative|include|include_once|require_once|use|mod|using"
     r"|load|source|open|reference|extend"
 )
+_IMPORT_WORDS = frozenset(_IMPORT.split("|"))
+
+_WORD = re.compile(r"\w+")
+#: Lines of the longest import.
+LONGEST = 200
 
 
 def import_word(path: str) -> str:
@@ -31,7 +38,8 @@ def import_word(path: str) -> str:
     folder, name = os.path.split(path)
     stem, extension = os.path.splitext(name)
     stem = stem.removesuffix(".d")
-    if stem in _FOLDER_FILES or extension in _FOLDER_LANGUAGES:
+    is_ordinary = extension in _PYTHON and not stem.startswith("__")
+    if (stem in _FOLDER_FILES and not is_ordinary) or extension in _FOLDER_LANGUAGES:
         return os.path.basename(folder) or stem
     return stem
 
@@ -52,3 +60,31 @@ def import_lines(text: str, words: Iterable[str]) -> tuple[int, ...]:
     )
     lines = text.split("\n")
     return tuple(number for number, line in enumerate(lines, 1) if pattern.search(line))
+
+
+def uses_imports(text: str, imports: Iterable[int], lines: Iterable[int]) -> bool:
+    """Whether some lines name what other lines import. Both are counted from 1.
+
+    >>> uses_imports("from shop import (\\n    price,\\n)\\nprice(1)\\nother(1)\\n", [1], [4])
+    True
+    """
+    rows = text.split("\n")
+    names = {name for number in imports for name in _imported_names(rows, number - 1)}
+    used = (name for number in lines for name in _WORD.findall("".join(rows[number - 1 : number])))
+    return any(name in names for name in used)
+
+
+def _imported_names(rows: list[str], at: int) -> set[str]:
+    """The words of the import that begins or ends on a line, except those of all imports."""
+
+    def still_open(row: str) -> int:
+        return sum(map(row.count, "({")) - sum(map(row.count, ")}"))
+
+    part = rows[at : at + 1]
+    depth = sum(map(still_open, part))
+    step = 1 if depth > 0 else -1
+    while depth and 0 <= at + step < len(rows) and len(part) < LONGEST:
+        at += step
+        part.append(rows[at])
+        depth += still_open(rows[at])
+    return {name for row in part for name in _WORD.findall(row)} - _IMPORT_WORDS

@@ -53,3 +53,9 @@ def appended(*parts: str) -> str:
 
 HERE = "LSP errors detected in this file, please fix:"
 ELSEWHERE = "LSP errors detected in other files:"
+STILL = "LSP errors from your earlier edits that are still there:"
+
+
+def late(*names: str) -> str:
+    """The line about files that no server has checked in time."""
+    return f"Could not be checked in time: <files>{', '.join(names)}</files>"

@@ -16,9 +16,11 @@ from tests.agent.hooks.hooked import (
     PULL,
     PULLED,
     SAID,
+    STILL,
     Project,
     appended,
     block,
+    late,
     project,
 )
 
@@ -267,7 +269,8 @@ def test_other_files_are_not_told_when_nobody_answered_for_the_edited_one(tmp_pa
     silent_later = Fault(PUBLISH, "hang", nth=2, times=0)
     with project(tmp_path, scripted(Script(faults=[silent_later]))) as work:
         assert "ERROR" in work.write("b.scr", "ERROR b\n")
-        assert work.write("a.scr", "ERROR a\n", "write", timeout=0.3) == SAID
+        told = work.write("a.scr", "ERROR a\n", "write", timeout=0.3)
+    assert told == appended(late("a.scr"))
 
 
 def test_what_a_server_does_not_confirm_of_another_file_is_not_told(tmp_path, scripted):
@@ -276,34 +279,159 @@ def test_what_a_server_does_not_confirm_of_another_file_is_not_told(tmp_path, sc
     with project(tmp_path, argv) as work:
         assert "ERROR b" in work.write("b.scr", "ERROR b\n")
         told = work.write("a.scr", "ERROR a\n", "write", timeout=2)
-        assert len(Log.of(argv).messages(PULL)) == 3
-    assert told == appended(HERE, block("a.scr", "ERROR [1:1] ERROR a (ERROR)"))
+    assert told == appended(HERE, block("a.scr", "ERROR [1:1] ERROR a (ERROR)"), late("b.scr"))
 
 
-def test_other_files_are_not_told_after_a_write_that_no_server_is_for(tmp_path, scripted):
+def test_other_files_are_not_new_after_a_write_that_no_server_is_for(tmp_path, scripted):
     with project(tmp_path, scripted(Script())) as work:
         assert "ERROR" in work.write("b.scr", "ERROR b\n")
-        assert work.write("notes.unheard", "ERROR\n", "write") == SAID
+        told = work.write("notes.unheard", "ERROR\n", "write")
+    assert told == appended(STILL, block("b.scr", "ERROR [1:1] ERROR b (ERROR)"))
 
 
 # What is new
 
 
-def test_only_what_an_edit_has_brought_is_told(tmp_path, scripted):
+def test_what_an_edit_has_brought_is_told_first_and_a_short_list_is_told_until_it_is_gone(
+    tmp_path, scripted
+):
     with project(tmp_path, scripted(PULLED)) as work:
         first = work.write("a.scr", "ERROR one\n")
         second = work.write("a.scr", "\nERROR one\nERROR two\n")
         third = work.write("a.scr", "\nERROR one\n")
-    rest = "LSP errors from before the edit that remain: 1"
+        elsewhere = work.write("b.scr", "fine\n")
+        assert list(work.hooks.last.still) == [tmp_path / "a.scr"]
+        mended = work.write("a.scr", "fine\n")
+    rest = block("a.scr", "ERROR [2:1] ERROR one (ERROR)")
     assert first == appended(HERE, block("a.scr", "ERROR [1:1] ERROR one (ERROR)"))
-    assert second == appended(HERE, block("a.scr", "ERROR [3:1] ERROR two (ERROR)"), rest)
+    assert second == appended(HERE, block("a.scr", "ERROR [3:1] ERROR two (ERROR)"), STILL, rest)
+    assert third == elsewhere == appended(STILL, rest)
+    assert mended == SAID
+
+
+def test_what_was_there_before_the_first_edit_is_only_counted(tmp_path, scripted):
+    (tmp_path / "a.scr").write_text("ERROR old\n", encoding="utf-8")
+    with project(tmp_path, scripted(PULLED)) as work:
+        work.hooks.tool_result("read", {"path": "a.scr"}, SAID)
+        first = work.write("a.scr", "ERROR old\nERROR new\n", "write")
+        second = work.write("a.scr", "\nERROR old\nERROR new\n", "write")
+        third = work.write("a.scr", "ERROR old\n", "write")
+    rest = "LSP errors from before the edit that remain: 1"
+    assert first == appended(HERE, block("a.scr", "ERROR [2:1] ERROR new (ERROR)"), rest)
+    assert second == appended(rest, STILL, block("a.scr", "ERROR [3:1] ERROR new (ERROR)"))
     assert third == appended(rest)
+
+
+def test_the_list_of_what_is_still_there_is_short(tmp_path, scripted):
+    lines = "".join(f"ERROR {number} {'x' * 300}\n" for number in range(8))
+    with project(tmp_path, scripted(PULLED)) as work:
+        work.write("a.scr", lines)
+        work.write("b.scr", "ERROR b\n")
+        told = work.write("c.scr", "fine\n")
+    assert told.count("ERROR [") == 5
+    assert all(len(line) < 160 for line in told.splitlines())
+    assert told.endswith("... and 3 more\n</diagnostics>\n... and 1 more file")
+
+
+def test_an_error_in_another_file_is_told_until_it_is_gone(tmp_path, scripted):
+    with project(tmp_path, scripted(PULLED)) as work:
+        work.write("a.scr", "def greet\n")
+        work.write("b.scr", "NEED greet\n")
+        broken = work.write("a.scr", "def other\n")
+        still = work.write("a.scr", "def other\n\n")
+        mended = work.write("a.scr", "def greet\n")
+    found = block("b.scr", "ERROR [1:1] NEED greet (NEED)")
+    assert broken == appended(ELSEWHERE, found)
+    assert still == appended(STILL, found)
+    assert mended == SAID
+
+
+def test_what_one_agent_breaks_is_from_before_for_another_one(tmp_path, scripted):
+    with project(tmp_path, scripted(PULLED)) as work:
+        work.write("a.scr", "fine\n")
+        assert "ERROR" in work.write("a.scr", "ERROR\n", session="first")
+        second = work.write("a.scr", "\nERROR\n", session="second")
+        first = work.write("a.scr", "ERROR\n", session="first")
+    assert second == appended("LSP errors from before the edit that remain: 1")
+    assert first == appended(STILL, block("a.scr", "ERROR [1:1] ERROR (ERROR)"))
 
 
 def test_old_findings_in_other_files_are_not_new(tmp_path, scripted):
     with project(tmp_path, scripted(PULLED)) as work:
-        work.write("b.scr", "NEED greet\nERROR\n")
+        work.write("b.scr", "NEED greet\nERROR\n", session="another agent")
         assert work.write("a.scr", "def greet\n", "write") == SAID
         told = work.write("a.scr", "def other\n", "write")
     old = "LSP errors in other files from before the edit: 1"
     assert told == appended(ELSEWHERE, block("b.scr", "ERROR [1:1] NEED greet (NEED)"), old)
+
+
+# What was not answered
+
+
+def test_an_edit_without_an_answer_is_checked_again_with_the_next_one(tmp_path, scripted):
+    """What it has broken is new, and not from before, also if the file is not edited again."""
+    slow = Fault(PULL, "hang", nth=2, times=1)
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[slow]))
+    with project(tmp_path, argv) as work:
+        work.write("a.scr", "fine\n")
+        first = work.write("a.scr", "fine\nERROR\n", timeout=0.5)
+        second = work.write("b.scr", "fine\n")
+        third = work.write("b.scr", "fine again\n")
+    found = block("a.scr", "ERROR [2:1] ERROR (ERROR)")
+    assert first == appended(late("a.scr"))
+    assert second == appended(ELSEWHERE, found)
+    assert third == appended(STILL, found)
+
+
+def test_the_text_before_an_edit_without_an_answer_stays_the_one_to_compare_with(
+    tmp_path, scripted
+):
+    slow = Fault(PULL, "hang", nth=2, times=1)
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[slow]))
+    with project(tmp_path, argv) as work:
+        work.write("a.scr", "ERROR old\n")
+        (tmp_path / "a.scr").write_text("ERROR old\nERROR one\n", encoding="utf-8")
+        before = {"a.scr": "ERROR old\n"}
+        arguments = {"path": "a.scr"}
+        agent = {"session": "second", "before": before}
+        first = work.hooks.tool_result("edit", arguments, SAID, timeout=0.5, **agent)
+        second = work.write("a.scr", "ERROR old\nERROR one\nERROR two\n", session="second")
+    assert first == appended(late("a.scr"))
+    shown = block("a.scr", "ERROR [2:1] ERROR one (ERROR)", "ERROR [3:1] ERROR two (ERROR)")
+    assert second == appended(HERE, shown, "LSP errors from before the edit that remain: 1")
+
+
+def test_what_was_there_before_an_edit_without_an_answer_is_told_if_its_text_is_not_known(
+    tmp_path, scripted
+):
+    """It may be what the edit has introduced: another call has noted the findings meanwhile."""
+    slow = Fault(PULL, "hang", nth=2, times=1)
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[slow]))
+    (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
+    with project(tmp_path, argv) as work:
+        work.write("b.scr", "fine\n")
+        first = work.write("a.scr", "ERROR\n", timeout=0.5)
+        assert work.ws.check("a.scr").verdict.dirty
+        second = work.write("b.scr", "fine again\n")
+    assert first == appended(late("a.scr"))
+    assert second == appended(ELSEWHERE, block("a.scr", "ERROR [1:1] ERROR (ERROR)"))
+
+
+def test_a_server_that_never_answers_is_mentioned_once(tmp_path, scripted):
+    hang = Fault(PULL, "hang", times=0)
+    argv = scripted(Script(diagnostics=Diagnostics(how="pull"), faults=[hang]))
+    with project(tmp_path, argv) as work:
+        said = [work.write("a.scr", f"{number}\n", timeout=0.3) for number in range(5)]
+    assert said == [appended(late("a.scr")), *[SAID] * 4]
+
+
+def test_the_host_may_say_what_the_text_was_before(tmp_path, scripted):
+    (tmp_path / "a.scr").write_text("ERROR old\nERROR new\n", encoding="utf-8")
+    with project(tmp_path, scripted(PULLED)) as work:
+        before = {"a.scr": "ERROR old\n"}
+        told = work.hooks.tool_result("write", {"path": "a.scr"}, SAID, before=before)
+    assert told == appended(
+        HERE,
+        block("a.scr", "ERROR [2:1] ERROR new (ERROR)"),
+        "LSP errors from before the edit that remain: 1",
+    )

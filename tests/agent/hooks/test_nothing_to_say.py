@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,7 @@ from tests.agent.hooks.hooked import (
     Project,
     appended,
     block,
+    late,
     project,
 )
 
@@ -36,13 +38,33 @@ def test_a_failed_edit_is_left_alone(tmp_path, scripted):
     assert Log.of(argv).pids() == []
 
 
-def test_an_output_that_is_no_text_is_the_same_object(tmp_path, scripted):
-    output = {"content": [SAID]}
+@pytest.mark.parametrize(
+    ("output", "more"),
+    [
+        ([{"type": "text", "text": SAID}], {"type": "text", "text": "{}"}),
+        ([{"type": "image", "data": "…"}], {"type": "text", "text": "{}"}),
+        ([SAID, "more"], "{}"),
+    ],
+)
+def test_a_list_of_parts_gets_one_more_part(tmp_path, scripted, output, more):
+    before = list(output)
+    (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
+    with project(tmp_path, scripted(PULLED)) as work:
+        result = work.hooks.tool_result("write", {"path": "a.scr"}, output)
+        text = work.hooks.last.text
+    assert text
+    assert result == [*before, {**more, "text": text} if isinstance(more, dict) else text]
+    assert output == before
+
+
+@pytest.mark.parametrize("output", [{"content": [SAID]}, [], [1, 2], None])
+def test_an_output_of_another_form_is_the_same_object(tmp_path, scripted, output):
+    before = copy.deepcopy(output)
     (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
     with project(tmp_path, scripted(PULLED)) as work:
         assert work.hooks.tool_result("edit", {"path": "a.scr"}, output) is output
         assert work.hooks.last.reports[tmp_path / "a.scr"].verdict.dirty
-    assert output == {"content": [SAID]}
+    assert output == before
 
 
 @pytest.mark.parametrize("tool", ["grep", "think", ""])
@@ -70,25 +92,31 @@ def test_a_binary_file_is_passed_over(tmp_path, scripted):
         assert work.hooks.tool_result("write", {"path": "a.scr"}, SAID) == SAID
 
 
-def test_a_missing_server_changes_nothing(tmp_path):
+def test_a_missing_server_is_mentioned_once_with_what_to_do(tmp_path):
     with project(tmp_path, ["/no/such/program"]) as work:
-        assert work.write("a.scr", "ERROR\n") == SAID
+        why = "/no/such/program was not found, which the configuration of scripted names"
+        line = f"Servers of this file that do not run: <reasons>{why}</reasons>"
+        assert work.write("a.scr", "ERROR\n") == appended(line)
         assert "scripted" in work.hooks.last.warnings[0]
+        assert work.write("b.scr", "ERROR\n") == SAID
+        assert work.write("b.scr", "ERROR\n", session="another agent") == appended(line)
 
 
 @pytest.mark.parametrize("on", ["initialize", OPEN])
-def test_a_server_that_crashes_changes_nothing(tmp_path, scripted, on):
+def test_a_server_that_crashes_is_mentioned_once(tmp_path, scripted, on):
     crash = Script(diagnostics=NONE, faults=[Fault(on, "crash", code=3)])
     with project(tmp_path, scripted(crash)) as work:
-        assert work.write("a.scr", "ERROR\n") == SAID
+        told = work.write("a.scr", "ERROR\n")
+        why = "it ended with exit status 3</reasons>"
+        assert told.endswith(why if on == "initialize" else late("a.scr"))
         assert work.write("a.scr", "ERROR again\n", "write") == SAID
         assert work.hooks.last.reports[tmp_path / "a.scr"].verdict.unknown
 
 
-def test_a_server_that_says_nothing_in_time_changes_nothing(tmp_path, scripted):
+def test_a_server_that_says_nothing_in_time_adds_one_line(tmp_path, scripted):
     timing = {"diagnosticsWaitTimeoutMs": 300, "firstTouchTimeoutMs": 300}
     with project(tmp_path, scripted(Script(diagnostics=NONE)), timing=timing) as work:
-        assert work.write("a.scr", "ERROR\n") == SAID
+        assert work.write("a.scr", "ERROR\n") == appended(late("a.scr"))
         after = work.hooks.last
     assert after.reports[tmp_path / "a.scr"].servers[0].timed_out
     assert after.duration < 10
@@ -99,8 +127,8 @@ def test_what_is_only_known_from_before_is_not_told(tmp_path, scripted):
     silent_later = Fault(PUBLISH, "hang", nth=2, times=0)
     with project(tmp_path, scripted(Script(faults=[silent_later]))) as work:
         assert "ERROR" in work.write("a.scr", "ERROR\n")
-        for tool in ("edit", "write"):
-            assert work.write("a.scr", f"{tool}\n", tool, timeout=0.3) == SAID
+        assert work.write("a.scr", "once\n", timeout=0.3) == appended(late("a.scr"))
+        assert work.write("a.scr", "again\n", timeout=0.3) == SAID
 
 
 def test_a_silent_server_does_not_hide_what_another_one_has_found(tmp_path, scripted):
@@ -113,7 +141,8 @@ def test_a_silent_server_does_not_hide_what_another_one_has_found(tmp_path, scri
     }
     with lspkit.Workspace(tmp_path, config={"lsp": servers}) as ws:
         told = Project(tmp_path, ws).write("a.scr", "ERROR\n", timeout=1.5)
-    assert told == appended(HERE, block("a.scr", "ERROR [1:1] ERROR (ERROR)"))
+    found = block("a.scr", "ERROR [1:1] ERROR (ERROR)")
+    assert told == appended(HERE, found, late("a.scr"))
 
 
 def test_a_closed_workspace_changes_nothing(tmp_path, scripted):
@@ -165,9 +194,9 @@ def test_more_time_is_given_once(tmp_path, scripted):
     argv = scripted(Script(faults=[Fault("initialize", "hang")]))
     timing = {"diagnosticsWaitTimeoutMs": 150, "firstTouchTimeoutMs": 1500}
     with project(tmp_path, argv, timing=timing) as work:
-        assert work.write("a.scr", "ERROR\n") == SAID
+        assert work.write("a.scr", "ERROR\n") == appended(late("a.scr"))
         first = work.hooks.last.duration
-        assert work.write("b.scr", "ERROR\n", "write") == SAID
+        assert work.write("b.scr", "ERROR\n", "write") == appended(late("b.scr"))
         second = work.hooks.last.duration
     assert first >= 1.5
     assert second < 1.5
@@ -179,14 +208,14 @@ def test_a_server_that_runs_is_given_the_usual_time(tmp_path, scripted):
     with project(tmp_path, argv, timing=timing) as work:
         (tmp_path / "a.scr").write_text("def f\n", encoding="utf-8")
         work.ws.document_symbols("a.scr")
-        assert work.write("a.scr", "ERROR\n") == SAID
+        assert work.write("a.scr", "ERROR\n") == appended(late("a.scr"))
         assert work.hooks.last.duration < 10
 
 
 def test_a_caller_may_set_the_time(tmp_path, scripted):
     argv = scripted(Script(faults=[Fault("initialize", "hang")]))
     with project(tmp_path, argv) as work:
-        assert work.write("a.scr", "ERROR\n", timeout=0.2) == SAID
+        assert work.write("a.scr", "ERROR\n", timeout=0.2) == appended(late("a.scr"))
         assert work.hooks.last.duration < 5
 
 
@@ -212,7 +241,8 @@ def test_many_threads_are_each_told_of_their_own_file(tmp_path, scripted):
         )
         for name, told in zip(names, texts, strict=True):
             line = f"ERROR [1:1] ERROR {name} (ERROR)"
-            assert told == appended(HERE, block(f"{name}.scr", line))
+            assert told.startswith(appended(HERE, block(f"{name}.scr", line)))
+            assert told.count(line) == 1
         assert work.hooks.counts["appended"] == 40
         assert work.hooks.counts["failed"] == 0
 

@@ -117,6 +117,18 @@ def test_a_shell_command_is_told_of_files_that_nobody_has_dealt_with(tmp_path, s
     assert again == SAID
 
 
+def test_the_first_command_after_a_read_is_told_of_files_that_were_not_read(tmp_path, scripted):
+    argv = scripted(PULLED)
+    for name in ("a.scr", "b.scr"):
+        (tmp_path / name).write_text("fine\n", encoding="utf-8")
+    with project(tmp_path, argv) as work:
+        work.hooks.tool_result("read", {"path": "a.scr"}, "fine\n")
+        Log.of(argv).wait_for_message(OPEN)
+        (tmp_path / "b.scr").write_text("ERROR by sed\n", encoding="utf-8")
+        told = work.hooks.tool_result("bash", {"command": "sed -i …"}, SAID)
+    assert told == appended(HERE, block("b.scr", "ERROR [1:1] ERROR by sed (ERROR)"))
+
+
 def test_a_shell_command_that_has_changed_nothing_is_left_alone(tmp_path, scripted):
     with project(tmp_path, scripted(PULLED)) as work:
         assert "ERROR" in work.write("a.scr", "ERROR\n")

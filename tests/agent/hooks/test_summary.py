@@ -408,3 +408,24 @@ def test_a_check_without_an_edit_does_not_speak_of_one():
     assert text.startswith("LSP errors detected in this file, please fix:\n<diagnostics")
     report = Report(EDITED, Verdict.DIRTY, findings(1), [], 0.0)
     assert Summary().of_reports([report], root=ROOT, after_edit=False) == text
+
+
+# Findings from earlier edits
+
+
+def test_new_findings_come_before_those_from_earlier_edits():
+    """Where there is no room for both, the number of the latter is left."""
+    new, still = {EDITED: findings(10)}, {ROOT / "b.py": findings(3)}
+    whole = Summary().text(new, still=still, root=ROOT)
+    heading = "LSP errors from your earlier edits that are still there:"
+    assert f'{heading}\n<diagnostics file="b.py">' in whole
+    number = Summary(max_bytes=len(whole) - 1).text(new, still=still, root=ROOT)
+    assert number.endswith(f"</diagnostics>\n{heading} 3")
+    assert number.count("ERROR") == 10
+    short = Summary(max_bytes=200).text(new, still=still, root=ROOT)
+    assert len(short.encode()) <= 200
+    assert short.endswith(f"{heading} 3")
+
+
+def test_findings_from_earlier_edits_with_other_severities_are_nothing():
+    assert Summary().text({}, still={EDITED: findings(2, WARNING)}, root=ROOT) == ""
