@@ -131,11 +131,12 @@ def checked_by_ty(folder: Path, _: Mutation | None, __: frozenset[str]) -> Listi
     return found
 
 
-def checked_by_pyright(folder: Path, _: Mutation | None, __: frozenset[str]) -> Listing:
-    """The errors of pyright's own command."""
+def checked_by_pyright(folder: Path, edit: Mutation | None, _: frozenset[str]) -> Listing:
+    """The errors of pyright's own command, in the folder at the top that holds the edited file."""
+    part = "." if edit is None else Path(edit.path).parts[0]
     program = Path(real_servers.command("pyright")[0]).with_name("pyright")
     found = Listing()
-    said = json.loads(_output([str(program), "--outputjson", "."], folder).stdout)
+    said = json.loads(_output([str(program), "--outputjson", part], folder).stdout)
     for one in said["generalDiagnostics"]:
         if one["severity"] == "error":
             found.add(str(Path(one["file"]).relative_to(folder)), one["message"])
