@@ -1,7 +1,7 @@
-"""Edits of the ordinary kinds that break other files, made at random from the texts of a package.
+"""Edits of the ordinary kinds that break other files, made at random from the texts of packages.
 
-Each kind is a function that yields the places of a text where it can be made. Whether an edit breaks
-anything is for a judge to say.
+Each kind is a function that yields the places of a text where it can be made. Whether an edit
+breaks anything is for a judge to say.
 """
 
 from __future__ import annotations
@@ -21,20 +21,41 @@ Kind = Callable[[str], Iterator[Place]]
 
 
 def breaking_edits(
-    folder: Path, pattern: str, kinds: dict[str, Kind], chance: random.Random
+    folder: Path,
+    pattern: str,
+    kinds: dict[str, Kind],
+    chance: random.Random,
+    is_text: Callable[[str], bool] = lambda text: True,
 ) -> dict[str, Iterator[Mutation]]:
-    """By kind: its edits of the files that match the pattern, in random order, each once."""
+    """By kind: its edits of the files that match the pattern, in random order, each once.
+
+    Only what another file of the package names is changed: other edits hardly ever break one.
+    """
     texts = {
         str(path.relative_to(folder)): path.read_text(encoding="utf-8")
         for path in sorted(folder.glob(pattern))
     }
+
+    words = {name: set(re.findall(r"\w+", text)) for name, text in texts.items()}
+
+    def is_named_elsewhere(word: str, name: str) -> bool:
+        package = name.partition("/")[0]
+        return any(
+            word in held
+            for other, held in words.items()
+            if other != name and other.partition("/")[0] == package
+        )
 
     def edits(kind: str) -> Iterator[Mutation]:
         places = [(name, place) for name, text in texts.items() for place in kinds[kind](text)]
         chance.shuffle(places)
         for name, (word, start, end, replacement) in places:
             text = texts[name]
-            yield Mutation(name, kind, word, text, text[:start] + replacement + text[end:])
+            if word and not is_named_elsewhere(word.split(".")[0], name):
+                continue
+            new = text[:start] + replacement + text[end:]
+            if is_text(new):
+                yield Mutation(name, kind, word, text, new)
 
     return {kind: edits(kind) for kind in kinds}
 
@@ -87,17 +108,16 @@ class _Source:
 
 
 def _python(kind: Callable[[_Source], Iterator[Place]]) -> Kind:
-    def places(text: str) -> Iterator[Place]:
-        source = _Source(text)
-        for place in kind(source):
-            _, start, end, new = place
-            try:
-                ast.parse(text[:start] + new + text[end:])
-            except SyntaxError:
-                continue
-            yield place
+    return lambda text: kind(_Source(text))
 
-    return places
+
+def parses(text: str) -> bool:
+    """Whether a text is Python."""
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _arity(source: _Source) -> Iterator[Place]:
@@ -272,14 +292,13 @@ PYTHON: dict[str, Kind] = {
 # TypeScript
 
 
-def _matches(pattern: str, replacement: str, name: int | str = 1) -> Kind:
-    """Each match of a pattern, replaced."""
+def _matches(pattern: str, replacement: str, name: int = 1) -> Kind:
+    """Each match of a pattern, replaced. The group has the name; 0: nothing with a name."""
     compiled = re.compile(pattern, re.MULTILINE)
 
     def places(text: str) -> Iterator[Place]:
         for match in compiled.finditer(text):
-            word = match[name] if isinstance(name, int) else name
-            yield word, *match.span(), match.expand(replacement)
+            yield match[name] if name else "", *match.span(), match.expand(replacement)
 
     return places
 
@@ -310,12 +329,11 @@ def _parts_of_exports(text: str) -> Iterator[Place]:
 
 
 _EXPORT = r"^export (?:default )?(?:declare )?(?:abstract )?(?:async )?"
+_HEAD = r"^(?:  |\t)(?!if|for|while|switch|return|catch|constructor)(\w+)"
 TYPESCRIPT: dict[str, Kind] = {
     "parameter added": _each(
         _matches(_EXPORT + r"function (\w+)(?:<[^()]*>)?\(", r"\g<0>added_here: symbol, "),
-        _matches(
-            r"^  (?!if|for|while|switch|return|catch)(\w+)\((?=.*\{$)", r"\1(added_here: symbol, "
-        ),
+        _matches(_HEAD + r"\((?=.*\{$)", r"\g<0>added_here: symbol, "),
         _matches(
             _EXPORT + r"const (\w+) = (?:async )?(?:<[^()=]*>)?\((?=.*=>)",
             r"\g<0>added_here: symbol, ",
@@ -325,49 +343,46 @@ TYPESCRIPT: dict[str, Kind] = {
         _EXPORT + r"(?:function|class|interface|type|enum|const(?: enum)?) (\w+)", r"\g<0>_renamed"
     ),
     "not exported": _matches(
-        r"^export (?:function|class|interface|type|enum|const) (?=(\w+))", r"", "export"
+        r"^export (?=(?:function|class|interface|type|enum|const) (\w+))", r""
     ),
     "type of a parameter": _matches(
-        r"((?<=[(,] )|(?<=\()|^ +)(\w+)(\??): (?:string|number|boolean|any|unknown|[A-Z]\w+)(?=[,)])",
-        r"\1\2\3: symbol",
-        2,
+        r"((?:[(,] ?|^ +|^\t)\w+\??): (?:string|number|boolean|any|unknown|[A-Z]\w+)(?=[,)])",
+        r"\1: symbol",
+        0,
     ),
-    "type of a result": _matches(
-        r"(?<=\): )(?:void|string|number|boolean|any|\w+)(?= \{$)", r"symbol", "result"
-    ),
+    "type of a result": _matches(r"(?<=\): )\w+(?= \{$)", "symbol", 0),
     "member": _each(
-        _matches(r"^  (?:readonly )?(\w+)\??: .*\n", r""),
-        _matches(r"^  ((?:readonly )?\w+\??): [^{(\n]+$", r"  \1: symbol"),
-        _matches(r"^  (\w+)\?: ", r"  \1: "),
-        _matches(r"^  (\w+): ", r"  \1?: "),
+        _matches(r"^(?:  |\t)(?:readonly )?(\w+)\??: .*\n", r""),
+        _matches(r"^((?:  |\t)(?:readonly )?(\w+)\??): [^{(\n]+$", r"\1: symbol", 2),
+        _matches(r"^(?:  |\t)(\w+)\?: ", r"  \1: "),
+        _matches(r"^(?:  |\t)(\w+): ", r"  \1?: "),
     ),
     "member added": _matches(r"^export interface (\w+).*\{$", "\\g<0>\n  addedHere: symbol"),
-    "method renamed": _matches(
-        r"^  (?!if|for|while|switch|return|catch|constructor)(\w+)(?=\(.*\{$)", r"\1_renamed"
-    ),
+    "method renamed": _matches(_HEAD + r"(?=\(.*\{$)", r"\g<0>_renamed"),
     "inferred result": _each(
-        _parts_of_results,
-        _matches(r"^( +)return (?!\{$|\($).+[^{(,]$", r"\1return Symbol()", "result"),
+        _parts_of_results, _matches(r"^(\s+)return (?!\{$|\($).+[^{(,]$", r"\1return Symbol()", 0)
     ),
     "constant": _matches(r"^export const (\w+) = [^({\n]+$", r"export const \1 = Symbol()"),
     "re-export": _each(
         _parts_of_exports,
-        _matches(r"^export (?:type )?\* from (.*)$", r""),
-        _matches(r"^import (\w+) from .*\n", r""),
+        _matches(r"^export (?:type )?\* from .*$", r"", 0),
+        _matches(r"^export \{[^}]*\} from .*$", r"", 0),
     ),
     "base": _each(
-        _matches(r"^export (?:abstract )?(class \w+.*) extends [\w<>, ]+(?= \{$)", r"export \1"),
-        _matches(r"^(export interface \w+.*) extends [\w<>, ]+(?= \{$)", r"\1"),
+        _matches(r"^(export class (\w+).*) extends [\w<>, ]+(?= \{$)", r"\1", 2),
+        _matches(r"^(export interface (\w+).*) extends [\w<>, ]+(?= \{$)", r"\1", 2),
     ),
     "first constructor": _matches(
-        r"^(export (?:abstract )?class \w+.*\{)$", "\\1\n  constructor(addedHere: symbol) {}"
+        r"^export (?:abstract )?class (\w+).*\{$",
+        "\\g<0>\n  constructor(addedHere: symbol) {}",
     ),
     "abstract method": _matches(
-        r"^export (?:abstract )?(class \w+.*\{)$",
+        r"^export (?:abstract )?(class (\w+).*\{)$",
         "export abstract \\1\n  abstract addedHere(): symbol",
+        2,
     ),
     "type parameter": _matches(
         r"^export (type|interface) (\w+)(?= \{| =|$)", r"export \1 \2<AddedHere>", 2
     ),
-    "enum or union": _each(_matches(r"^  (\w+) = .*,\n", r""), _matches(r"^  \| (.*)\n", r"")),
+    "enum or union": _each(_matches(r"^\s+(\w+) = .*,\n", r""), _matches(r"^\s+\| .*\n", r"", 0)),
 }

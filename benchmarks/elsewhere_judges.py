@@ -120,9 +120,14 @@ def _output(argv: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 # Python
 
 
-def checked_by_ty(folder: Path, _: Mutation | None, __: frozenset[str]) -> Listing:
+def _part(edit: Mutation | None) -> str:
+    """What is checked: after an edit, only its package, the folder at the top that holds it."""
+    return "." if edit is None else Path(edit.path).parts[0]
+
+
+def checked_by_ty(folder: Path, edit: Mutation | None, _: frozenset[str]) -> Listing:
     """The errors of ty's own command."""
-    argv = [real_servers.command("ty")[0], "check", "--output-format", "concise", "."]
+    argv = [real_servers.command("ty")[0], "check", "--output-format", "concise", _part(edit)]
     found = Listing()
     for line in _output(argv, folder).stdout.splitlines():
         match = re.match(r"(.+?):\d+:\d+: error(.*)", line)
@@ -132,11 +137,10 @@ def checked_by_ty(folder: Path, _: Mutation | None, __: frozenset[str]) -> Listi
 
 
 def checked_by_pyright(folder: Path, edit: Mutation | None, _: frozenset[str]) -> Listing:
-    """The errors of pyright's own command, in the folder at the top that holds the edited file."""
-    part = "." if edit is None else Path(edit.path).parts[0]
+    """The errors of pyright's own command."""
     program = Path(real_servers.command("pyright")[0]).with_name("pyright")
     found = Listing()
-    said = json.loads(_output([str(program), "--outputjson", part], folder).stdout)
+    said = json.loads(_output([str(program), "--outputjson", _part(edit)], folder).stdout)
     for one in said["generalDiagnostics"]:
         if one["severity"] == "error":
             found.add(str(Path(one["file"]).relative_to(folder)), one["message"])

@@ -3,10 +3,10 @@
     python benchmarks/unopened.py [EDITS [SERVER…]]
 
 Packages of PyPI and npm that nothing here uses are put into a folder. Edits of the ordinary kinds
-(`breaking_edits.py`) are made at random; a fresh run of a checker's own command line says which other
-files each of them breaks, and those that break at least one are kept: the same number of each kind,
-as far as there are such. Each is then written by a new workspace that has not seen any file of the
-package.
+(`breaking_edits.py`) are made at random; a fresh run of a checker's own command line says which
+other files each of them breaks, and those that break at least one are kept: the same number of each
+kind, as far as there are such. Each is then written by a new workspace that has not seen any file
+of the package.
 
     told        edits of which every broken file was told
     incomplete  edits of which a file was not told, and the report says that something is not known
@@ -37,7 +37,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import lspkit
-from benchmarks.breaking_edits import PYTHON, TYPESCRIPT, Kind, breaking_edits
+from benchmarks.breaking_edits import PYTHON, TYPESCRIPT, Kind, breaking_edits, parses
 from benchmarks.elsewhere_judges import (
     Check,
     Mutation,
@@ -53,7 +53,7 @@ from tests import real_servers
 EDITS = 60
 SEED = 11
 #: How many edits of each kind are judged.
-TRIES = 18
+TRIES = 20
 #: Seconds for one call.
 TIMEOUT = 60.0
 CHECKERS = (
@@ -67,8 +67,8 @@ CHECKERS = (
     "biome",
     "oxlint",
 )
-WHEELS = ("werkzeug==3.1.3", "markdown==3.11.3", "mistune==3.4.0")
-TARBALLS = ("@tanstack/query-core@5.107.1", "mobx@7.1.3", "immer@11.2.10", "redux@5.0.1")
+WHEELS = ("werkzeug==3.1.3", "marshmallow==4.4.0", "mistune==3.4.0")
+TARBALLS = ("@tanstack/query-core@5.107.1", "immer@11.2.10", "redux@5.0.1")
 DOWNLOADS = CACHE / "unopened"
 
 
@@ -82,6 +82,8 @@ class Language:
     check: Check
     #: A quicker checker, whose list says which edits are judged at all.
     quicker: str = ""
+    #: Whether a text is one of the language.
+    is_text: Callable[[str], bool] = lambda text: True
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def prepare_typescript(folder: Path) -> None:
 
 
 LANGUAGES = {
-    "ty": Language(prepare_python, "*/**/*.py", PYTHON, checked_by_ty),
+    "ty": Language(prepare_python, "*/**/*.py", PYTHON, checked_by_ty, "", parses),
     "pyright": Language(prepare_python, "*/**/*.py", PYTHON, checked_by_pyright, "ty"),
     "typescript": Language(prepare_typescript, "*/**/*.ts", TYPESCRIPT, checked_by_tsc),
 }
@@ -164,7 +166,8 @@ def breaking(server: str, folder: Path) -> list[Breaking]:
     if language.quicker:
         candidates = [one.edit for one in breaking(language.quicker, folder)]
     else:
-        by_kind = breaking_edits(folder, language.pattern, language.kinds, random.Random(SEED))
+        chance = random.Random(SEED)
+        by_kind = breaking_edits(folder, language.pattern, language.kinds, chance, language.is_text)
         candidates = [edit for kind in by_kind.values() for edit in itertools.islice(kind, TRIES)]
     judged = judge(folder, language.check, [(one, frozenset()) for one in candidates])
     made: dict[str, list[Breaking]] = {}
