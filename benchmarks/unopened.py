@@ -42,7 +42,7 @@ from benchmarks.elsewhere_judges import (
     Check,
     Mutation,
     checked_by_pyright,
-    checked_by_tsc,
+    checked_by_tsc_7,
     checked_by_ty,
     judge,
 )
@@ -52,8 +52,8 @@ from tests import real_servers
 #: Breaking edits for each server.
 EDITS = 60
 SEED = 11
-#: How many edits of each kind are judged.
-TRIES = 20
+#: How many breaking edits are looked for, and how many are judged at a time.
+ENOUGH, BATCH = 80, 32
 #: Seconds for one call.
 TIMEOUT = 60.0
 CHECKERS = (
@@ -150,7 +150,7 @@ def prepare_typescript(folder: Path) -> None:
 LANGUAGES = {
     "ty": Language(prepare_python, "*/**/*.py", PYTHON, checked_by_ty, "", parses),
     "pyright": Language(prepare_python, "*/**/*.py", PYTHON, checked_by_pyright, "ty"),
-    "typescript": Language(prepare_typescript, "*/**/*.ts", TYPESCRIPT, checked_by_tsc),
+    "typescript": Language(prepare_typescript, "*/**/*.ts", TYPESCRIPT, checked_by_tsc_7),
 }
 
 
@@ -164,19 +164,18 @@ def breaking(server: str, folder: Path) -> list[Breaking]:
         ]
     language = LANGUAGES[server]
     if language.quicker:
-        candidates = [one.edit for one in breaking(language.quicker, folder)]
+        candidates = iter([one.edit for one in breaking(language.quicker, folder)])
     else:
         chance = random.Random(SEED)
         by_kind = breaking_edits(folder, language.pattern, language.kinds, chance, language.is_text)
-        candidates = [edit for kind in by_kind.values() for edit in itertools.islice(kind, TRIES)]
-    judged = judge(folder, language.check, [(one, frozenset()) for one in candidates])
-    made: dict[str, list[Breaking]] = {}
-    for number, (edit, broken) in enumerate(zip(candidates, judged, strict=True)):
-        if broken.files:
-            made.setdefault(edit.kind, []).append(Breaking(edit, broken.files))
-        print(f"{number + 1} of {len(candidates)} judged", file=sys.stderr, flush=True)
-    turns = itertools.zip_longest(*made.values())
-    chosen = [one for turn in turns for one in turn if one is not None]
+        turns = itertools.zip_longest(*by_kind.values())
+        candidates = (one for turn in turns for one in turn if one is not None)
+    chosen: list[Breaking] = []
+    while len(chosen) < ENOUGH and (batch := list(itertools.islice(candidates, BATCH))):
+        judged = judge(folder, language.check, [(one, frozenset()) for one in batch])
+        pairs = zip(batch, judged, strict=True)
+        chosen += [Breaking(edit, broken.files) for edit, broken in pairs if broken.files]
+        print(f"{len(chosen)} of {ENOUGH} edits", file=sys.stderr, flush=True)
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(json.dumps([{**_span(one.edit), "files": sorted(one.files)} for one in chosen]))
     return chosen

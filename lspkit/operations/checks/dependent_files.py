@@ -1,8 +1,9 @@
 """The effect of an edit on other files: which of them it breaks, and which were broken before.
 
-`FindDependents` has the files that refer to what the edit changed. They are checked with the text
-after the edit. The findings before the edit are those of an earlier check; where there is none, the
-files with findings are checked once more while the servers are shown the text before the edit.
+`FindDependents` has the files that refer to what the edit changed, by the answers of servers. Behind
+them come the files that hold a changed name as a word. They are checked with the text after the
+edit. The findings before the edit are those of an earlier check; where there is none, the files with
+findings are checked once more while the servers are shown the text before the edit.
 
 `check(scope="project")`, the hooks, and `apply(verify=True)` all use this.
 """
@@ -20,14 +21,18 @@ from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, 
 from lspkit.errors import CancelledError, LspkitError
 from lspkit.operations import effect_results, effects
 from lspkit.operations.checks.findings import known_findings, merge_findings
+from lspkit.operations.checks.import_lines import import_word
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
+from lspkit.servers.project.word_search import WordFiles
 from lspkit.types import Diagnostic, Verdict
 
 #: Most edited files whose dependents are searched.
 MOST_EDITED = 32
 #: Why there may be more dependents.
 TOO_MANY = f"the edit has changed more than {MOST_EDITED} files"
+#: Why there may be more dependents, too.
+STAR = "it hands on all names of another file, or does so no longer"
 #: The least time for the state before the edit, in seconds.
 LEAST = 1.0
 #: The least time for a request, in seconds.
@@ -118,6 +123,12 @@ def find_dependents(
             lines.setdefault(path, set()).update(those)
         is_first, age = is_first or found.is_first, max(age, found.age)
         left, waited = time_left(left, found.duration), waited + found.waited
+        holders, why, took = yield from _holders(found, left)
+        for path, those in holders.items():
+            lines.setdefault(path, set()).update(those)
+        if why:
+            reason, unsearched = reason or why, unsearched | dict.fromkeys((found.path,))
+        left = time_left(left, took)
     edited = {one.path for one in files} | old.keys()
     paths = [path for path in lines if path not in edited]
     return EditSearch(
@@ -133,6 +144,32 @@ def find_dependents(
         is_first=is_first,
         is_internal=is_internal,
     )
+
+
+def _holders(
+    found: effect_results.Dependents, seconds: float | None
+) -> effects.Effects[tuple[dict[str, tuple[int, ...]], str, float]]:
+    """The files that hold a changed name in code, their lines with it, and why there may be more.
+
+    Servers do not know every use: of an object whose type is not declared, through names that are
+    handed on, in files that they leave out. Also returned: the seconds that it took.
+    """
+    words = (*found.words, *((import_word(found.path),) if found.has_star else ()))
+    if not words:
+        return {}, STAR if found.has_star else "", 0.0
+    near = (import_word(found.path),)
+    try:
+        held: WordFiles = yield effects.FindWords(found.path, found.path, words, near, seconds)
+    except CancelledError:
+        raise
+    except LspkitError as problem:
+        return {}, problem.message, 0.0
+    lines = {
+        path: tuple(word.line for word in those)
+        for path, those in held.code.items()
+        if path != found.path
+    }
+    return lines, held.reason or (STAR if found.has_star else ""), held.duration
 
 
 def add_importers(
