@@ -170,9 +170,10 @@ def checked_by_tsc_7(folder: Path, _: Mutation | None, __: frozenset[str]) -> Li
 
 
 def _listed_by_tsc(argv: list[str], folder: Path) -> Listing:
+    """The errors of a compiler, without those in its own library."""
     found = Listing()
     for line in _output(argv, folder).stdout.splitlines():
-        match = re.match(r"(\S.*?)\(\d+,\d+\): error (.*)", line)
+        match = re.match(r"(?!\.\.)(\S.*?)\(\d+,\d+\): error (.*)", line)
         if match:
             found.add(match[1], match[2])
     return found

@@ -1,9 +1,9 @@
 """The effect of an edit on other files: which of them it breaks, and which were broken before.
 
-`FindDependents` has the files that refer to what the edit changed, by the answers of servers. Behind
-them come the files that hold a changed name as a word. They are checked with the text after the
-edit. The findings before the edit are those of an earlier check; where there is none, the files with
-findings are checked once more while the servers are shown the text before the edit.
+`FindDependents` has the files that refer to what the edit changed, as servers know them. Then
+come those that hold a changed name as a word. They are checked with the text after the edit.
+The findings before the edit are those of an earlier check; where there is none, the files with
+findings are checked once more while the servers are shown the texts before the edit.
 
 `check(scope="project")`, the hooks, and `apply(verify=True)` all use this.
 """
@@ -21,10 +21,10 @@ from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, 
 from lspkit.errors import CancelledError, LspkitError
 from lspkit.operations import effect_results, effects
 from lspkit.operations.checks.findings import known_findings, merge_findings
-from lspkit.operations.checks.import_lines import import_word
+from lspkit.operations.checks.import_lines import import_lines, import_word
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
-from lspkit.servers.project.word_search import WordFiles
+from lspkit.servers.project.word_search import Word, WordFiles
 from lspkit.types import Diagnostic, Verdict
 
 #: Most edited files whose dependents are searched.
@@ -152,24 +152,35 @@ def _holders(
     """The files that hold a changed name in code, their lines with it, and why there may be more.
 
     Servers do not know every use: of an object whose type is not declared, through names that are
-    handed on, in files that they leave out. Also returned: the seconds that it took.
+    handed on, in files that they leave out. If the text before the edit is not known, nobody knows
+    which names are gone: then all files that import the edited one are concerned. Also returned:
+    the seconds that it took.
     """
-    words = (*found.words, *((import_word(found.path),) if found.has_star else ()))
-    if not words:
-        return {}, STAR if found.has_star else "", 0.0
-    near = (import_word(found.path),)
+    module = import_word(found.path)
+    names = () if found.old is None else found.words
+    modules = (module,) if found.old is None or found.has_star else ()
+    reason = STAR if found.has_star else ""
+    if not names and not modules:
+        return {}, reason, 0.0
+    words = tuple(dict.fromkeys((*names, *modules)))
     try:
-        held: WordFiles = yield effects.FindWords(found.path, found.path, words, near, seconds)
+        held: WordFiles = yield effects.FindWords(found.path, found.path, words, (module,), seconds)
     except CancelledError:
         raise
     except LspkitError as problem:
         return {}, problem.message, 0.0
     lines = {
-        path: tuple(word.line for word in those)
+        path: concerned
         for path, those in held.code.items()
         if path != found.path
+        and (concerned := tuple(one.line for one in those if one.word in names or _imports(one)))
     }
-    return lines, held.reason or (STAR if found.has_star else ""), held.duration
+    return lines, held.reason or reason, held.duration
+
+
+def _imports(word: Word) -> bool:
+    """Whether the line of a word imports it."""
+    return bool(import_lines(f"{word.before}{word.word}{word.after}", [word.word]))
 
 
 def add_importers(
@@ -284,7 +295,8 @@ def compare_others(
         left = time_left(search.left, found.duration)
         # A text before the edit does not bring back a file that is gone.
         shown = [one for one in wanted if found.sees_unsaved and one not in search.importers]
-        for path, state in (yield from old_states(search.old if shown else {}, shown, left)):
+        first = [path for path, text in search.old.items() if text is not None and shown][:1]
+        for path, state in (yield from old_states(search.old, first, shown, left)):
             if path in wanted:
                 earlier.setdefault(path, []).append(Before(texts[path], tuple(state.findings)))
         undated = [path for path in wanted if path not in earlier]
@@ -335,20 +347,27 @@ def _reported_before(
 
 
 def old_states(
-    old: dict[str, str | None], paths: Sequence[str], seconds: float | None
+    old: dict[str, str | None],
+    edited: Sequence[str],
+    paths: Sequence[str],
+    seconds: float | None,
 ) -> effects.Effects[list[tuple[str, _State]]]:
-    """The proven findings before the edit, of the edited files and of others.
+    """The proven findings before the edit, of these edited files and of others.
 
-    With several edited files, each of them is shown with its old text in turn.
+    Each time, all edited files are shown with their old texts.
     """
+    texts = {path: text for path, text in old.items() if text is not None}
     scope = effects.OtherScope(first=tuple(paths), most=len(paths), only=True) if paths else None
     left = None if seconds is None else max(seconds, LEAST)
     found: list[tuple[str, _State]] = []
-    for path, text in old.items():
-        if text is None or (left is not None and left <= MOMENT):
+    for path in edited:
+        if path not in texts or (left is not None and left <= MOMENT):
             continue
+        beside = {other: text for other, text in texts.items() if other != path}
         try:
-            seen: effect_results.Examination = yield effects.Examine(path, text, scope, left)
+            seen: effect_results.Examination = yield effects.Examine(
+                path, texts[path], scope, left, beside
+            )
         except CancelledError:
             raise
         except LspkitError:
