@@ -130,6 +130,8 @@ class Dependents(msgspec.Struct, frozen=True):
     age: float = 0.0
     #: What files that are concerned may hold, though no reference leads there.
     words: tuple[str, ...] = ()
+    #: Those of them that are the names of members, which other declarations have as well.
+    members: tuple[str, ...] = ()
     #: Whether a line has changed that hands on all names of another file.
     has_star: bool = False
 

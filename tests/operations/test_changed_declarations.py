@@ -169,7 +169,7 @@ def test_what_changes_in_lists_and_statements_of_several_lines(
 ) -> None:
     changed = changed_declarations(LISTS, LISTS.replace(old, new, 1), [LIST, BASKET], inferred=True)
     assert sorted(one.name for one in changed.symbols) == sorted(names)
-    assert changed.words == words
+    assert [word for word in changed.words if word not in names] == words
     assert changed.has_star is ("*" in old)
 
 

@@ -93,8 +93,10 @@ class ChangedDeclarations(msgspec.Struct, frozen=True):
 
     #: Symbols of the old text, each once, those before others that concern more files.
     symbols: list[Outline] = []
-    #: Names that other files may hold although no symbol of the old text has them.
+    #: Names that other files may hold.
     words: list[str] = []
+    #: Those of them that are the names of members.
+    members: list[str] = []
     #: Whether all names of another file were handed on by a line that has changed.
     has_star: bool = False
     #: Whether all lines that differ are comments, or inside the bodies of functions. Such an edit
@@ -120,9 +122,12 @@ def changed_declarations(
     edit = _Edit(split_lines(old), split_lines(new), inferred)
     changed = [*edit.changed(symbols, None), *edit.vanished_names(symbols)]
     unique = {(one.line, one.column): one for one in changed}
+    named = [one for one in unique.values() if not IMPLICIT.fullmatch(one.name)]
+    top = {one.name for one in named if one.kind == "import"} | set(_top_names(symbols))
     return ChangedDeclarations(
         list(unique.values()),
-        edit.vanished_exports(symbols),
+        [*(one.name for one in named), *edit.vanished_exports(symbols)],
+        [one.name for one in named if one.name not in top],
         edit.has_star(),
         edit.is_inside_bodies(symbols),
     )
@@ -357,6 +362,13 @@ class _Edit:
             if not goes_on:
                 return line, outside
         return one.end, outside
+
+
+def _top_names(symbols: Sequence[Outline]) -> Iterator[str]:
+    for one in symbols:
+        yield one.name
+        if one.kind in NAMESPACES:
+            yield from _top_names(one.children)
 
 
 def _functions(symbols: Sequence[Outline]) -> Iterator[Outline]:

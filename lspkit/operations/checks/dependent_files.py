@@ -21,18 +21,15 @@ from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, 
 from lspkit.errors import CancelledError, LspkitError
 from lspkit.operations import effect_results, effects
 from lspkit.operations.checks.findings import known_findings, merge_findings
-from lspkit.operations.checks.import_lines import import_lines, import_word
+from lspkit.operations.checks.word_dependents import find_word_dependents
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
-from lspkit.servers.project.word_search import Word, WordFiles
 from lspkit.types import Diagnostic, Verdict
 
 #: Most edited files whose dependents are searched.
 MOST_EDITED = 32
 #: Why there may be more dependents.
 TOO_MANY = f"the edit has changed more than {MOST_EDITED} files"
-#: Why there may be more dependents, too.
-STAR = "it hands on all names of another file, or does so no longer"
 #: The least time for the state before the edit, in seconds.
 LEAST = 1.0
 #: The least time for a request, in seconds.
@@ -123,12 +120,13 @@ def find_dependents(
             lines.setdefault(path, set()).update(those)
         is_first, age = is_first or found.is_first, max(age, found.age)
         left, waited = time_left(left, found.duration), waited + found.waited
-        holders, why, took = yield from _holders(found, left)
-        for path, those in holders.items():
-            lines.setdefault(path, set()).update(those)
-        if why:
-            reason, unsearched = reason or why, unsearched | dict.fromkeys((found.path,))
-        left = time_left(left, took)
+        holders = yield from find_word_dependents(found, left)
+        for path, held in holders.lines.items():
+            lines.setdefault(path, set()).update(held)
+        if holders.reason:
+            reason = reason or holders.reason
+            unsearched |= dict.fromkeys((found.path,))
+        left = time_left(left, holders.duration)
     edited = {one.path for one in files} | old.keys()
     paths = [path for path in lines if path not in edited]
     return EditSearch(
@@ -144,43 +142,6 @@ def find_dependents(
         is_first=is_first,
         is_internal=is_internal,
     )
-
-
-def _holders(
-    found: effect_results.Dependents, seconds: float | None
-) -> effects.Effects[tuple[dict[str, tuple[int, ...]], str, float]]:
-    """The files that hold a changed name in code, their lines with it, and why there may be more.
-
-    Servers do not know every use: of an object whose type is not declared, through names that are
-    handed on, in files that they leave out. If the text before the edit is not known, nobody knows
-    which names are gone: then all files that import the edited one are concerned. Also returned:
-    the seconds that it took.
-    """
-    module = import_word(found.path)
-    names = () if found.old is None else found.words
-    modules = (module,) if found.old is None or found.has_star else ()
-    reason = STAR if found.has_star else ""
-    if not names and not modules:
-        return {}, reason, 0.0
-    words = tuple(dict.fromkeys((*names, *modules)))
-    try:
-        held: WordFiles = yield effects.FindWords(found.path, found.path, words, (module,), seconds)
-    except CancelledError:
-        raise
-    except LspkitError as problem:
-        return {}, problem.message, 0.0
-    lines = {
-        path: concerned
-        for path, those in held.code.items()
-        if path != found.path
-        and (concerned := tuple(one.line for one in those if one.word in names or _imports(one)))
-    }
-    return lines, held.reason or reason, held.duration
-
-
-def _imports(word: Word) -> bool:
-    """Whether the line of a word imports it."""
-    return bool(import_lines(f"{word.before}{word.word}{word.after}", [word.word]))
 
 
 def add_importers(

@@ -118,7 +118,12 @@ def find_dependents(
         _nearest_first(
             context,
             _lines(context, places, file.path),
-            {name for one in asked for name in one.members},
+            {
+                one.name
+                for search in asked
+                for one in search.changed.symbols
+                if one.kind not in CONTAINERS and not IMPLICIT.fullmatch(one.name)
+            },
         ),
         tuple(dict.fromkeys(name for one in asked for name in one.names)),
         old,
@@ -129,8 +134,9 @@ def find_dependents(
         time.monotonic() - began - took,
         any(one.is_first for one in asked),
         age,
-        tuple(dict.fromkeys(word for one in asked for word in one.words)),
-        any(one.has_star for one in asked),
+        tuple(dict.fromkeys(word for one in asked for word in one.changed.words)),
+        tuple(dict.fromkeys(name for one in asked for name in one.changed.members)),
+        any(one.changed.has_star for one in asked),
     )
 
 
@@ -173,14 +179,10 @@ class _Search:
         self.is_first = not server.has_searched
         #: Names of the changed declarations.
         self.names: list[str] = []
-        #: Those among them that are parts of others, or stand alone.
-        self.members: list[str] = []
         self.reason = ""
         #: Names of those whose references are not known.
         self.unsearched: list[str] = []
-        #: What else files that are concerned may hold.
-        self.words: list[str] = []
-        self.has_star = False
+        self.changed = ChangedDeclarations()
         #: Whether only bodies of functions have changed.
         self.is_internal = False
         #: Seconds since the server was ready.
@@ -223,10 +225,7 @@ class _Search:
         changed = self._changed(reply)
         declared = changed.symbols
         self.names = [one.name for one in declared]
-        named = [one for one in declared if not IMPLICIT.fullmatch(one.name)]
-        self.members = [one.name for one in named if one.kind not in CONTAINERS]
-        self.words = [*changed.words, *(one.name for one in named)]
-        self.has_star = changed.has_star
+        self.changed = changed
         self.is_internal = changed.is_internal and not declared
         if len(declared) > MOST_DECLARATIONS:
             self.reason = TOO_MANY
