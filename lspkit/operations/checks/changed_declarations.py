@@ -414,7 +414,7 @@ def _names(line: str) -> Iterator[tuple[str, int]]:
 
 
 def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+    return len(line.expandtabs()) - len(line.lstrip().expandtabs())
 
 
 def _without_comment(line: str) -> str:

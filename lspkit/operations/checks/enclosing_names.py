@@ -79,4 +79,4 @@ def _lines_around(lines: Sequence[str], number: int) -> list[int]:
 def _depth(line: str) -> int:
     """How far a line is indented. What closes brackets belongs to the line that opened them."""
     bare = line.lstrip()
-    return 2 * (len(line) - len(bare)) + bare.startswith((")", "]", "}"))
+    return 2 * (len(line) - len(bare)) + bare.startswith((")", "]", "}", ">"))

@@ -8,7 +8,8 @@ nobody knows, and the result says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Container, Sequence
 
 import msgspec
 
@@ -49,7 +50,8 @@ def find_word_dependents(
     """
     result, module = WordDependents(), import_word(found.path)
     names = dict.fromkeys(() if found.old is None else found.words)
-    modules = [module] if found.old is None or found.has_star else []
+    stem = os.path.basename(found.path).partition(".")[0]
+    modules = [module, stem] if found.old is None or found.has_star else []
     wanted = list(dict.fromkeys((*names, *modules)))
     if found.has_star:
         result.reason = STAR
@@ -70,9 +72,11 @@ def find_word_dependents(
         result.duration += held.duration
         result.reason = held.reason or result.reason
         users: dict[str, None] = {}
-        for path, words in held.code.items():
-            uses = [one for one in words if one.word in names or _imports(one)]
-            if uses and path != found.path:
+        for path, words in held.files.items():
+            uses = [one for one in words if _is_use(one, names)]
+            if not uses:
+                continue
+            if path != found.path:
                 result.lines.setdefault(path, set()).update(one.line for one in uses)
             if path not in texts:
                 texts[path] = yield from _lines_of(path)
@@ -110,6 +114,9 @@ def _users(path: str, lines: Sequence[str], uses: Sequence[Word]) -> list[str]:
     ]
 
 
-def _imports(word: Word) -> bool:
-    """Whether the line of a word imports it."""
-    return bool(import_lines(f"{word.before}{word.word}{word.after}", [word.word]))
+def _is_use(word: Word, names: Container[str]) -> bool:
+    """Whether a word is one of the names, in code, or is imported as a file."""
+    if word.word in names:
+        return word.part == "code"
+    line = f"{word.before}{word.word}{word.after}"
+    return word.part != "comment" and bool(import_lines(line, [word.word]))
