@@ -46,6 +46,8 @@ def enclosing_name(lines: Sequence[str], number: int, after: str, *, inferred: b
     other = _OTHER_NAME.match(after)
     if other:
         return other[1]
+    while lines[number].lstrip().startswith("@") and number + 1 < len(lines):
+        number += 1  # a decorator belongs to what follows it
     around = _lines_around(lines, number)
     if _IMPORTS.match(lines[around[-1]]):
         return ""
