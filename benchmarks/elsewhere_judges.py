@@ -92,7 +92,7 @@ def judge(prepared: Path, check: Check, edits: Sequence[Played]) -> Iterator[Bro
     copies: queue.SimpleQueue[Path] = queue.SimpleQueue()
     for number in range(WORKERS):
         copy = prepared.parent / f"judge{number}"
-        shutil.copytree(prepared, copy / prepared.name)
+        shutil.copytree(prepared, copy / prepared.name, dirs_exist_ok=True)
         copies.put(copy / prepared.name)
 
     def broken(played: Played) -> Broken:
@@ -120,9 +120,14 @@ def _output(argv: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 # Python
 
 
-def checked_by_ty(folder: Path, _: Mutation | None, __: frozenset[str]) -> Listing:
+def _part(edit: Mutation | None) -> str:
+    """What is checked: after an edit, only its package, the folder at the top that holds it."""
+    return "." if edit is None else Path(edit.path).parts[0]
+
+
+def checked_by_ty(folder: Path, edit: Mutation | None, _: frozenset[str]) -> Listing:
     """The errors of ty's own command."""
-    argv = [real_servers.command("ty")[0], "check", "--output-format", "concise", "."]
+    argv = [real_servers.command("ty")[0], "check", "--output-format", "concise", _part(edit)]
     found = Listing()
     for line in _output(argv, folder).stdout.splitlines():
         match = re.match(r"(.+?):\d+:\d+: error(.*)", line)
@@ -131,11 +136,11 @@ def checked_by_ty(folder: Path, _: Mutation | None, __: frozenset[str]) -> Listi
     return found
 
 
-def checked_by_pyright(folder: Path, _: Mutation | None, __: frozenset[str]) -> Listing:
+def checked_by_pyright(folder: Path, edit: Mutation | None, _: frozenset[str]) -> Listing:
     """The errors of pyright's own command."""
     program = Path(real_servers.command("pyright")[0]).with_name("pyright")
     found = Listing()
-    said = json.loads(_output([str(program), "--outputjson", "."], folder).stdout)
+    said = json.loads(_output([str(program), "--outputjson", _part(edit)], folder).stdout)
     for one in said["generalDiagnostics"]:
         if one["severity"] == "error":
             found.add(str(Path(one["file"]).relative_to(folder)), one["message"])
@@ -155,9 +160,20 @@ def checked_by_tsc(folder: Path, edit: Mutation | None, _: frozenset[str]) -> Li
         shutil.copyfile(known, used)
     argv = [str(real_servers.SERVERS / "bin" / "tsc-5"), "-p", ".", "--pretty", "false"]
     argv += ["--incremental", "--tsBuildInfoFile", str(known if edit is None else used)]
+    return _listed_by_tsc(argv, folder)
+
+
+def checked_by_tsc_7(folder: Path, _: Mutation | None, __: frozenset[str]) -> Listing:
+    """The same of the native compiler, which is quick enough without its last run."""
+    argv = [str(real_servers.SERVERS / "bin" / "tsc"), "-p", ".", "--pretty", "false"]
+    return _listed_by_tsc(argv, folder)
+
+
+def _listed_by_tsc(argv: list[str], folder: Path) -> Listing:
+    """The errors of a compiler, without those in its own library."""
     found = Listing()
     for line in _output(argv, folder).stdout.splitlines():
-        match = re.match(r"(\S.*?)\(\d+,\d+\): error (.*)", line)
+        match = re.match(r"(?!\.\.)(\S.*?)\(\d+,\d+\): error (.*)", line)
         if match:
             found.add(match[1], match[2])
     return found

@@ -128,6 +128,12 @@ class Dependents(msgspec.Struct, frozen=True):
     is_first: bool = False
     #: Seconds since the file was changed on disk.
     age: float = 0.0
+    #: What files that are concerned may hold, though no reference leads there.
+    words: tuple[str, ...] = ()
+    #: Those of them that are the names of members, which other declarations have as well.
+    members: tuple[str, ...] = ()
+    #: Whether a line has changed that hands on all names of another file.
+    has_star: bool = False
 
 
 class KnownDiagnostics(msgspec.Struct, frozen=True):

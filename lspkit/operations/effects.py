@@ -124,6 +124,8 @@ class Examine(Effect, frozen=True):
     others: OtherScope | None = None
     #: Seconds for all of it; None: the time of the call.
     seconds: float | None = None
+    #: Texts of other files, by path, which the servers are shown meanwhile; only with a `text`.
+    beside: dict[str, str] = {}
 
 
 class ExamineOthers(Effect, frozen=True):

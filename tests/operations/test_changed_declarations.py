@@ -8,7 +8,6 @@ from lspkit.operations.checks.changed_declarations import (
     Outline,
     changed_declarations,
     infers_types,
-    only_bodies_changed,
 )
 
 PYTHON = """\
@@ -86,14 +85,19 @@ SYMBOLS = [
         ("LIMIT = 3\n", "", ["LIMIT"]),
         ("(Base)", "", ["Shop"]),
         ("name: str\n\n", "name: str\n    size: int\n\n", ["Shop"]),
-        ("    name: str\n\n", "\n", ["Shop", "name"]),
+        ("    name: str\n\n", "\n", ["name", "Shop"]),
         ("def close(self)", "def close(self, now: bool)", ["close", "Shop"]),
-        ("__init__(self, name: str)", "__init__(self)", ["Shop", "__init__"]),
+        ("__init__(self, name: str)", "__init__(self)", ["__init__", "Shop"]),
         ("self.name = name", "self.title = name", ["name", "Shop"]),
-        ("print(self.name)\n", "print(self.name)\n\n    def more(self) -> int: ...\n", []),
+        ("print(self.name)\n", "print(self.name)\n\n    def more(self) -> int: ...\n", ["Shop"]),
+        ("self.name)\n", "self.name)\n\n    @abstractmethod\n    def more(self): ...\n", ["Shop"]),
+        ("    name: str\n\n", "    name: str\n\n    def more(self): ...\n\n", ["Shop"]),
+        ("print(self.name)\n", "print(self.name)\n        print(1)\n", []),
         (", rate", "", ["rate"]),
         ("import os\n", "", ["os"]),
-        ("y = x + 1", "y = x + 2", []),
+        ("y = x + 1", "y = x + 2", ["guess"]),
+        ("y = x + 1", "# why\n    y = x + 1\n", []),
+        ("return y\n", "return y\n    return x\n", ["guess"]),
         ("return y", "return str(y)", ["guess"]),
         ("return result", "return result + 1", []),
         ("import os\n", "import os\nimport sys\n", []),
@@ -106,17 +110,77 @@ def test_what_changes_in_python(old: str, new: str, names: list[str]) -> None:
     found = changed_declarations(
         PYTHON, PYTHON.replace(old, new, 1), SYMBOLS, inferred=infers_types("a.py")
     )
-    assert [one.name for one in found] == names
+    assert [one.name for one in found.symbols] == names
+
+
+LISTS = """\
+from prices import (
+    price_of,
+    rate as tax,
+)
+from more import *
+
+__all__ = [
+    "price_of",
+    "tax",
+]
+
+
+class Basket:
+    def __init__(self, items):
+        self.size = max(
+            len(items),
+            1,
+        )
+        self.items = items
+
+    def total(self, limit=lambda x: [x]) -> int:
+        return 1
+"""
+BASKET = outline(
+    LISTS,
+    "class",
+    "Basket",
+    "class",
+    10,
+    outline(LISTS, "__init__", "__init__", "method", 6),
+    outline(LISTS, "total", "total", "method", 2),
+)
+LIST = outline(LISTS, "__all__", "__all__", "variable", 4)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names", "words"),
+    [
+        ("    price_of,\n", "", ["price_of"], []),
+        ("rate as tax", "rate as duty", ["tax"], []),
+        ("rate as tax", "rate", ["tax"], []),
+        ("from prices", "from shop.prices", ["price_of", "tax"], []),
+        ("from more import *\n", "", [], []),
+        ('    "tax",\n', "", ["__all__"], ["tax"]),
+        ("            1,\n", "            1.5,\n", ["__init__", "size", "Basket"], []),
+        ("        )\n", "        ) or 2\n", ["__init__", "size", "Basket"], []),
+        ("lambda x: [x]", "lambda x: x", ["total", "Basket"], []),
+        ("return 1", "return 2", [], []),
+    ],
+)
+def test_what_changes_in_lists_and_statements_of_several_lines(
+    old: str, new: str, names: list[str], words: list[str]
+) -> None:
+    changed = changed_declarations(LISTS, LISTS.replace(old, new, 1), [LIST, BASKET], inferred=True)
+    assert sorted(one.name for one in changed.symbols) == sorted(names)
+    assert [word for word in changed.words if word not in names] == words
+    assert changed.has_star is ("*" in old)
 
 
 def test_a_function_that_only_moved_has_not_changed() -> None:
     guess = PYTHON[PYTHON.index("def guess") :]
     moved = PYTHON.replace(guess, "").replace("LIMIT = 3\n", f"LIMIT = 3\n\n\n{guess}")
-    assert changed_declarations(PYTHON, moved, SYMBOLS) == []
+    assert changed_declarations(PYTHON, moved, SYMBOLS).symbols == []
 
 
 def test_all_declarations_of_a_text_that_is_gone_have_changed() -> None:
-    names = [one.name for one in changed_declarations(PYTHON, "", SYMBOLS)]
+    names = [one.name for one in changed_declarations(PYTHON, "", SYMBOLS).symbols]
     assert {"LIMIT", "total", "Shop", "name", "__init__", "close", "guess", "rate"} <= {*names}
 
 
@@ -130,6 +194,14 @@ export function priceOf(item: Item): number {
 export const twice = (x: number) => {
   return 2 * x
 }
+export function each(f = (x: number): number => x) {
+  return f(1)
+}
+export function pair(): {
+  a: number
+} {
+  return { a: 1 }
+}
 """
 TYPESCRIPT_SYMBOLS = [
     outline(
@@ -142,6 +214,8 @@ TYPESCRIPT_SYMBOLS = [
     ),
     outline(TYPESCRIPT, "priceOf", "priceOf", "function", 3),
     outline(TYPESCRIPT, "twice", "twice", "constant", 3),
+    outline(TYPESCRIPT, "each", "each", "function", 3),
+    outline(TYPESCRIPT, "pair", "pair", "function", 5),
 ]
 
 
@@ -151,15 +225,18 @@ TYPESCRIPT_SYMBOLS = [
         ("return 1", "return 2", []),
         ("): number", "): string", ["priceOf"]),
         ("name: string\n", "name: string\n  size: number\n", ["Item"]),
-        ("name: string", "name?: string", ["Item", "name"]),
+        ("name: string", "name?: string", ["name", "Item"]),
         ("(x: number)", "(x: string)", ["twice"]),
         ("export function", "function", ["priceOf"]),
+        ("return f(1)", "return [f(1)]", ["each"]),
+        ("  a: number", "  a: string", ["pair"]),
+        ("a: 1", "a: 2", []),
     ],
 )
 def test_what_changes_in_typescript(old: str, new: str, names: list[str]) -> None:
     text = TYPESCRIPT.replace(old, new, 1)
     found = changed_declarations(TYPESCRIPT, text, TYPESCRIPT_SYMBOLS, inferred=True)
-    assert [one.name for one in found] == names
+    assert [one.name for one in found.symbols] == names
 
 
 GO = "package x\n\nfunc F(\n\tx int,\n) int {\n\treturn x\n}\n"
@@ -186,7 +263,7 @@ def test_what_changes_in_languages_with_braces(
         else [outline(C, "f(int)", "f", "function", 1), outline(C, "g(int", "g", "function", 4)]
     )
     found = changed_declarations(text, text.replace(old, new, 1), symbols)
-    assert [one.name for one in found] == names
+    assert [one.name for one in found.symbols] == names
 
 
 @pytest.mark.parametrize(
@@ -204,7 +281,8 @@ def test_what_changes_in_languages_with_braces(
 )
 def test_whether_only_bodies_have_changed(old: str, new: str, inside: bool) -> None:
     assert old in PYTHON
-    assert only_bodies_changed(PYTHON, PYTHON.replace(old, new, 1), SYMBOLS) is inside
+    text = PYTHON.replace(old, new, 1)
+    assert changed_declarations(PYTHON, text, SYMBOLS).is_internal is inside
 
 
 def test_a_part_of_a_namespace_is_changed_without_it():
@@ -212,6 +290,6 @@ def test_a_part_of_a_namespace_is_changed_without_it():
     price = outline(text, "int price_of", "price_of", "function", 1)
     space = outline(text, "namespace", "shop", "namespace", 4, price)
     new = text.replace("int item", "char item")
-    assert changed_declarations(text, new, [space]) == [price]
+    assert changed_declarations(text, new, [space]).symbols == [price]
     renamed = text.replace("namespace shop", "namespace store")
-    assert changed_declarations(text, renamed, [space]) == [space]
+    assert changed_declarations(text, renamed, [space]).symbols == [space]

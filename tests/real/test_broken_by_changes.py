@@ -254,6 +254,34 @@ def test_a_command_and_a_patch_are_told_what_they_break(tmp_path: Path, server: 
         assert sorted(shown(told)) == users(here), told
 
 
+@pytest.mark.parametrize("server", SOME)
+def test_a_command_that_removes_what_nobody_has_read_is_told_what_it_breaks(
+    tmp_path: Path, server: str
+) -> None:
+    with scene(tmp_path, server) as here:
+        here.ws.check(here.project.broken, timeout=TIMEOUT)
+        here.hooks.tool_result("bash", {"command": "true"}, "", timeout=TIMEOUT)
+        path = here.folder / here.project.path
+        path.write_text("package lib\n" if server == "gopls" else "\n", encoding="utf-8")
+        told = here.hooks.tool_result("bash", {"command": "sed"}, "Done.", timeout=TIMEOUT)
+        assert sorted(shown(told)) == users(here), told
+
+
+@pytest.mark.parametrize("server", ["ty", "pyright", "typescript"])
+def test_what_two_files_of_a_patch_break_in_each_other_is_new(tmp_path: Path, server: str) -> None:
+    with scene(tmp_path, server) as here:
+        names = [here.project.path, here.project.user]
+        paths = [here.folder / name for name in names]
+        files = [EditedFile(str(path), path.read_text(encoding="utf-8")) for path in paths]
+        here.replace(*HALF[{"pyright": "ty"}.get(server, server)])
+        paths[1].write_text(f"{files[1].before}\n\n", encoding="utf-8")
+        report = here.ws.run(CheckEditRequest(files=tuple(files)), timeout=TIMEOUT)
+        [user] = [one for one in report.reports if one.path == paths[1]]
+        assert user.introduced
+        assert not user.remaining
+        assert broken(here, report) == [here.project.broken]
+
+
 #: More functions than the search asks about at once, in two languages.
 MANY = {
     "ty": ("many.py", "def f{0}(x: int) -> None: ...\n"),

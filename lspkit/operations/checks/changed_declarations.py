@@ -1,16 +1,17 @@
 """Which declarations of a file an edit has changed or removed. Pure.
 
-Other files can only depend on declarations. An edit inside the body of a function changes none; an
-edit of its signature, of a field, of the bases of a class or of an import does. The decision uses
-the lines that differ and the symbols of the old text, so it needs no grammar. In doubt a
-declaration has changed: that costs a request and nothing else.
+Other files can only depend on declarations. A declaration has changed if its text has, in more than
+comments and blank lines; the body of a function with a declared result does not belong to it. A
+class has also changed if one of its members has, or if it has got a new one: what inherits from it
+names only the class. The decision uses the lines that differ and the symbols of the old text, so it
+needs no grammar. In doubt a declaration has changed: that costs a request and nothing else.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -24,8 +25,8 @@ CONTAINERS = frozenset(
 )
 #: Those among them that nothing inherits from, and whose name everything else has to use.
 NAMESPACES = frozenset({"namespace", "module", "package", "file"})
-#: Names of methods that are called by the name of their class.
-CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "constructor"})
+#: Names that nobody writes who uses what has them.
+IMPLICIT = re.compile(r"__\w+__|constructor|<\w*>|")
 #: Files of languages in which the type of a function may follow from its body.
 INFERRED = frozenset(
     [
@@ -49,31 +50,23 @@ INFERRED = frozenset(
 #: Beginnings of lines above a declaration that belong to it.
 _ABOVE = ("@", "#[", "[[", "template")
 #: Beginnings of lines that continue a signature.
-_GOES_ON = ("{", "->", ":", "where", "=", "throws", "noexcept", "override", ")")
+_GOES_ON = ("{", "->", ":", "where", "=", "throws", "noexcept", "override", ")", "|", "&")
 _COMMENT = re.compile(r"\s*(#(?!\[)|//|/\*|\*|--)|\s*$")
-_METHOD = re.compile(r"\s*(async\s+def|def|@|\))")
-_RESULT = re.compile(r"\b(return|yield)\b|=>")
 _DECLARED = re.compile(r"->|\)\s*:\s*\S")
 _ATTRIBUTE = re.compile(r"\b(?:self|cls|this)\.(\w+)\s*(?::[^=]+)?=(?!=)")
 _NAME = re.compile(r"[^\W\d]\w*")
+#: What an import hands on under another name, and where it comes from.
+_OTHER_NAME = re.compile(r"[\w.*]+\s+as\s+(?=\w)")
+_SOURCE = re.compile(r"\bfrom\s+(?:([\w.]+)|['\"]([^'\"]+)['\"])")
+#: All names of another file, handed on.
+_STAR = re.compile(r"\b(?:import|export)\s+(?:type\s+)?\*(?!\s*as\b)")
 #: Words of imports and exports that name nothing.
 _WORDS = frozenset(
-    [
-        "from",
-        "import",
-        "export",
-        "as",
-        "use",
-        "pub",
-        "using",
-        "include",
-        "type",
-        "default",
-        "const",
-        "let",
-        "var",
-    ]
+    {"from", "import", "export", "as", "use", "pub", "using", "include", "type", "default"}
+    | {"const", "let", "var"}
 )
+#: The variable that says which names `import *` takes.
+ALL = "__all__"
 
 
 class Outline(msgspec.Struct, frozen=True):
@@ -95,175 +88,204 @@ def infers_types(path: str) -> bool:
     return os.path.splitext(path)[1].lower() in INFERRED
 
 
+class ChangedDeclarations(msgspec.Struct, frozen=True):
+    """What an edit has changed that other files may use."""
+
+    #: Symbols of the old text, each once, those before others that concern more files.
+    symbols: list[Outline] = []
+    #: Names that other files may hold.
+    words: list[str] = []
+    #: Those of them that are the names of members.
+    members: list[str] = []
+    #: Whether all names of another file were handed on by a line that has changed.
+    has_star: bool = False
+    #: Whether all lines that differ are comments, or inside the bodies of functions. Such an edit
+    #: cannot change anything in another file if no symbol has changed.
+    is_internal: bool = False
+
+
 def changed_declarations(
     old: str, new: str, symbols: Sequence[Outline], *, inferred: bool = False
-) -> list[Outline]:
+) -> ChangedDeclarations:
     """The symbols of the old text whose declaration is changed or missing in the new one.
 
-    Each once, those before others that concern more files. With `inferred`, a change of what a
-    function returns counts, if it does not declare that.
+    With `inferred`, the body of a function counts if the function does not declare its result.
 
     >>> f = Outline("f", "function", 0, 1, 0, 4)
-    >>> changed_declarations("def f(a):\\n    pass\\n", "def f(a):\\n    print()\\n", [f])
-    []
-    >>> changed_declarations("def f(a):\\n    pass\\n", "def f():\\n    pass\\n", [f]) == [f]
+    >>> body = changed_declarations("def f(a):\\n    pass\\n", "def f(a):\\n    go()\\n", [f])
+    >>> body.symbols, body.is_internal
+    ([], True)
+    >>> head = changed_declarations("def f(a):\\n    pass\\n", "def f():\\n    pass\\n", [f])
+    >>> head.symbols == [f]
     True
     """
     edit = _Edit(split_lines(old), split_lines(new), inferred)
-    found = [*edit.changed(symbols, None), *edit.vanished_names(symbols)]
-    unique = {(one.line, one.column): one for one in found}
-    return list(unique.values())
-
-
-def only_bodies_changed(old: str, new: str, symbols: Sequence[Outline]) -> bool:
-    """Whether all lines that differ are comments, or inside the bodies of functions.
-
-    Such an edit cannot change anything in another file, unless it changes an inferred type.
-    """
-    return _Edit(split_lines(old), split_lines(new), inferred=False).is_inside_bodies(symbols)
+    changed = [*edit.changed(symbols, None), *edit.vanished_names(symbols)]
+    unique = {(one.line, one.column): one for one in changed}
+    named = [one for one in unique.values() if not IMPLICIT.fullmatch(one.name)]
+    top = {one.name for one in named if one.kind == "import"} | set(_top_names(symbols))
+    return ChangedDeclarations(
+        list(unique.values()),
+        [*(one.name for one in named), *edit.vanished_exports(symbols)],
+        [one.name for one in named if one.name not in top],
+        edit.has_star(),
+        edit.is_inside_bodies(symbols),
+    )
 
 
 class _Edit:
-    """Two texts, and the lines that differ."""
+    """Two texts, and the lines that differ in more than comments and blank lines."""
 
     def __init__(self, old: list[str], new: list[str], inferred: bool) -> None:
         self._old, self._new, self._inferred = old, new, inferred
-        self._blocks = changed_blocks(old, new) if old != new else []
+        self._blocks = [
+            block
+            for block in (changed_blocks(old, new) if old != new else [])
+            if _code(old[block.old_start : block.old_end])
+            != _code(new[block.new_start : block.new_end])
+        ]
 
     def changed(self, symbols: Sequence[Outline], within: Outline | None) -> Iterator[Outline]:
         """The changed declarations among these symbols; `within` is the symbol around them."""
         for one in symbols:
             if one.kind in NAMESPACES:
-                if self._touched(self._above(one), self._signature_end(one)):
+                if self._touched(self._above(one), self._signature(one)[0]):
                     yield one
                 yield from self.changed(one.children, None)
-            elif one.kind in CONTAINERS or (one.children and one.kind not in FUNCTIONS):
-                inner = list(self.changed(one.children, one))
-                itself = self._container_changed(one) or self._names_its_container(one, inner)
-                if itself:
-                    yield one
-                yield from inner
-                if inner and not itself:
-                    # What inherits from it may override a part, and name only the whole.
-                    yield one
             elif one.kind in FUNCTIONS:
                 if self._function_changed(one, within):
                     yield one
                 if within is not None:
                     yield from self._attributes(one)
+            elif one.kind in CONTAINERS or one.children:
+                inner = list(self.changed(one.children, one))
+                yield from inner
+                # What inherits from it may override a part, and name only the whole.
+                if inner or self._container_changed(one):
+                    yield one
             elif self._touched(self._above(one), one.end):
                 yield one
 
     def is_inside_bodies(self, symbols: Sequence[Outline]) -> bool:
-        """Whether every block is inside the body of a function, or has only comments."""
-        bodies = list(self._bodies(symbols))
+        """Whether every block is inside the body of a function."""
+        functions = list(_functions(symbols))
         return all(
-            any(start <= block.old_start and block.old_end <= end + 1 for start, end in bodies)
-            or (
-                all(map(_COMMENT.match, self._old[block.old_start : block.old_end]))
-                and all(map(_COMMENT.match, self._new[block.new_start : block.new_end]))
-            )
+            any(self._is_in_body(block, one, self._signature(one)[0]) for one in functions)
             for block in self._blocks
         )
 
-    def _bodies(self, symbols: Sequence[Outline]) -> Iterator[tuple[int, int]]:
-        """The first and the last line of the body of each function."""
-        for one in symbols:
-            if one.kind in FUNCTIONS:
-                yield self._signature_end(one) + 1, one.end
-            else:
-                yield from self._bodies(one.children)
-
     def vanished_names(self, symbols: Sequence[Outline]) -> Iterator[Outline]:
-        """Names outside of all symbols that are gone, as of an import."""
+        """Names outside of all symbols that are gone, or come from elsewhere, as of an import."""
         covered = {
             line
             for one in symbols
             if one.kind not in ("module", "file")
             for line in range(self._above(one), one.end + 1)
         }
-        for block in self._blocks:
-            kept = set(_NAME.findall("\n".join(self._new[block.new_start : block.new_end])))
-            for line in range(block.old_start, block.old_end):
-                if line in covered or _COMMENT.match(self._old[line]):
-                    continue
-                for name in _NAME.finditer(self._old[line]):
-                    if name[0] not in kept and name[0] not in _WORDS:
-                        yield Outline(name[0], "import", line, line, line, name.start())
+        by_source: dict[str, set[str]] = {}
+        for start, end in _statements(self._new) if self._blocks else ():
+            lines = self._new[start : end + 1]
+            names = (name for line in lines for name, _ in _names(line))
+            by_source.setdefault(_source(lines), set()).update(names)
+        for start, end in _statements(self._old) if self._blocks else ():
+            blocks = [one for one in self._blocks_in(start, end) if self._changes(one, start, end)]
+            if start in covered or not blocks:
+                continue
+            source = _source(self._old[start : end + 1])
+            if source:
+                kept = by_source.get(source, set())
+            else:
+                new = [self._new[one.new_start : one.new_end] for one in blocks]
+                kept = {name for lines in new for line in lines for name, _ in _names(line)}
+            for line in range(start, end + 1):
+                # What an import takes from elsewhere now has changed on all of its lines.
+                if source or any(one.old_start <= line < one.old_end for one in blocks):
+                    for name, column in _names(self._old[line]):
+                        if name not in kept:
+                            yield Outline(name, "import", line, line, line, column)
 
-    def _names_its_container(self, one: Outline, inner: Sequence[Outline]) -> bool:
-        """Whether a part has changed that users of the symbol see in its own name."""
-        own = {(child.line, child.column) for child in one.children}
+    def vanished_exports(self, symbols: Sequence[Outline]) -> list[str]:
+        """Names that a list of exports does not have any more."""
+        names: dict[str, None] = {}
+        for one in symbols:
+            for block in self._blocks_in(one.start, one.end) if one.name == ALL else ():
+                kept = set(_NAME.findall("\n".join(self._new[block.new_start : block.new_end])))
+                gone = _NAME.findall("\n".join(self._old[block.old_start : block.old_end]))
+                names |= dict.fromkeys(name for name in gone if name not in kept)
+        return list(names)
+
+    def has_star(self) -> bool:
+        """Whether a line has changed that hands on all names of another file."""
         return any(
-            (child.line, child.column) in own
-            and (
-                child.kind not in FUNCTIONS or child.name in CONSTRUCTORS or child.name == one.name
+            _STAR.search(line)
+            for one in self._blocks
+            for line in (
+                *self._old[one.old_start : one.old_end],
+                *self._new[one.new_start : one.new_end],
             )
-            for child in inner
         )
 
     def _function_changed(self, one: Outline, within: Outline | None) -> bool:
-        start, end = self._above(one), self._signature_end(one)
+        start, (end, signature) = self._above(one), self._signature(one)
         if self._touched(start, end):
             return within is not None or not self._moved(start, end)
-        if not self._inferred or one.end <= end:
+        if not self._inferred or _DECLARED.search(signature):
             return False
-        signature = "\n".join(self._old[one.line : end + 1])
-        return not _DECLARED.search(signature) and self._result_changed(end + 1, one.end)
+        return any(self._is_in_body(block, one, end) for block in self._blocks)
 
-    def _result_changed(self, start: int, end: int) -> bool:
-        """Whether a line that determines a result has changed."""
-        for block in self._blocks_in(start, end):
-            lines = (
-                *self._old[block.old_start : block.old_end],
-                *self._new[block.new_start : block.new_end],
-            )
-            if any(_RESULT.search(line) for line in lines):
-                return True
-        return False
+    def _is_in_body(self, block: Block, one: Outline, head: int) -> bool:
+        """Whether a block changes the body of a function, which follows the line `head`."""
+        if block.old_start < block.old_end:
+            return head < block.old_start and block.old_end <= one.end + 1
+        if head < block.old_start <= one.end:
+            return True
+        return one.end < block.old_start <= self._end(one) and self._is_deeper(block, one)
 
     def _container_changed(self, one: Outline) -> bool:
-        """Whether lines of a symbol have changed that belong to none of its parts."""
-        start, head = self._above(one), self._signature_end(one)
-        if self._touched(start, head):
+        """Whether lines of a symbol have changed that belong to none of its parts, or are new."""
+        head = self._signature(one)[0]
+        if self._touched(self._above(one), head):
             return True
-        covered = {
-            line for child in one.children for line in range(self._above(child), child.end + 1)
-        }
-        for block in self._blocks_in(head + 1, one.end + 1):
-            gone = [
-                self._old[line]
-                for line in range(block.old_start, min(block.old_end, one.end + 1))
-                if line not in covered
-            ]
-            if any(not _COMMENT.match(line) for line in gone):
+        parts = [(self._above(child), child.end) for child in one.children]
+        covered = {line for start, end in parts for line in range(start, end + 1)}
+        depth = min((_indent(self._old[child.line]) for child in one.children), default=10_000)
+        for block in self._blocks_in(head + 1, self._end(one)):
+            if any(
+                line not in covered and line <= one.end and not _COMMENT.match(self._old[line])
+                for line in range(block.old_start, block.old_end)
+            ):
                 return True
-            if block.old_start == block.old_end and self._extends(one, block, covered):
+            is_insertion = block.old_start == block.old_end
+            if is_insertion and any(start < block.old_start <= end for start, end in parts):
+                continue
+            lines = _code(self._new[block.new_start : block.new_end])
+            if any(_indent(self._old[one.line]) < _indent(line) <= depth for line in lines):
                 return True
         return False
 
-    def _extends(self, one: Outline, block: Block, covered: set[int]) -> bool:
-        """Whether lines were inserted between the parts of a symbol that are no methods."""
-        if block.old_start in covered and block.old_start - 1 in covered:
-            inside = any(
-                self._above(child) < block.old_start <= child.end for child in one.children
-            )
-            if inside:
-                return False
-        lines = [
-            line
-            for line in self._new[block.new_start : block.new_end]
-            if not _COMMENT.match(line) and _indent(line) > _indent(self._old[one.line])
-        ]
-        least = min(map(_indent, lines), default=0)
-        return any(_indent(line) == least and not _METHOD.match(line) for line in lines)
-
     def _attributes(self, one: Outline) -> Iterator[Outline]:
-        """Attributes of an object that a changed line of a method sets."""
-        for block in self._blocks_in(one.start, one.end):
-            for line in range(max(block.old_start, one.start), min(block.old_end, one.end + 1)):
-                for found in _ATTRIBUTE.finditer(self._old[line]):
-                    yield Outline(found[1], "field", line, line, line, found.start(1))
+        """Attributes of an object that a changed statement of a method sets.
+
+        A statement goes on over lines that are indented more than its first one.
+        """
+        lines: dict[int, None] = {}
+        for block in self._blocks_in(one.line + 1, one.end):
+            for line in range(
+                block.old_start, min(max(block.old_end, block.old_start + 1), one.end + 1)
+            ):
+                lines |= dict.fromkeys(self._statement_lines(line, one.line))
+        for line in lines:
+            for found in _ATTRIBUTE.finditer(self._old[line]):
+                yield Outline(found[1], "field", line, line, line, found.start(1))
+
+    def _statement_lines(self, line: int, head: int) -> Iterator[int]:
+        """The line, and those above it that it is a part of."""
+        yield line
+        depth = _indent(self._old[line]) + self._old[line].lstrip().startswith((")", "]", "}"))
+        for above in range(line - 1, head, -1):
+            if self._old[above].strip() and _indent(self._old[above]) < depth:
+                depth = _indent(self._old[above])
+                yield above
 
     def _moved(self, start: int, end: int) -> bool:
         """Whether the same lines are elsewhere in the new text as often as in the old one."""
@@ -279,15 +301,30 @@ class _Edit:
             line -= 1
         return line
 
+    def _end(self, one: Outline) -> int:
+        """The line after the last one of a symbol and the blank lines and comments below it."""
+        line = one.end + 1
+        while line < len(self._old) and _COMMENT.match(self._old[line]):
+            line += 1
+        return line
+
+    def _is_deeper(self, block: Block, one: Outline) -> bool:
+        """Whether the first new line is indented more than a symbol."""
+        lines = _code(self._new[block.new_start : block.new_end])
+        return bool(lines) and _indent(lines[0]) > _indent(self._old[one.line])
+
     def _touched(self, start: int, end: int) -> bool:
         """Whether one of these lines has changed, or lines were inserted between them."""
         for block in self._blocks_in(start, end):
-            if block.old_start < block.old_end:
+            if self._changes(block, start, end):
                 return True
             above = [line.lstrip() for line in self._new[block.new_start : block.new_end]]
-            if start < block.old_start <= end or above[-1].startswith(_ABOVE):
+            if above[-1].startswith(_ABOVE):
                 return True
         return False
+
+    def _changes(self, block: Block, start: int, end: int) -> bool:
+        return block.old_start < block.old_end or start < block.old_start <= end
 
     def _blocks_in(self, start: int, end: int) -> Iterator[Block]:
         """The blocks that touch these lines; an insertion before the first line, too."""
@@ -296,32 +333,88 @@ class _Edit:
             if block.old_start <= end and last >= start:
                 yield block
 
-    def _signature_end(self, one: Outline) -> int:
-        """The last line of the signature, before the body."""
-        depth = 0
+    def _signature(self, one: Outline) -> tuple[int, str]:
+        """The last line of the signature, before the body; and its text outside of brackets."""
+        depth, outside = 0, ""
         for line in range(one.line, min(one.end, len(self._old) - 1) + 1):
-            text = (
-                self._old[line][one.column + len(one.name) :]
-                if line == one.line
-                else (self._old[line])
+            text = self._old[line]
+            code = _without_comment(
+                text[one.column + len(one.name) :] if line == one.line else text
             )
-            code = _without_comment(text)
             for at, sign in enumerate(code):
-                if depth == 0 and (sign in "{;" or code.startswith("=>", at)):
-                    return line
-                depth += (sign in "([{") - (sign in ")]}")
+                # After a colon, a brace begins the type of the result.
+                is_body = sign == "{" and not outside.rstrip().endswith(":")
+                if depth == 0 and (is_body or sign == ";" or code.startswith("=>", at)):
+                    return line, outside
+                depth -= sign in ")]}"
+                outside += sign if depth <= 0 else ""
+                depth += sign in "([{"
             depth = max(depth, 0)
             bare = code.rstrip()
             if depth or bare.endswith((",", "\\", "->")):
                 continue
             following = self._old[line + 1].lstrip() if line + 1 < len(self._old) else ""
-            if bare.endswith(":") or not following.startswith(_GOES_ON):
-                return line
-        return one.end
+            goes_on = (
+                following.startswith(("|", "&"))
+                if bare.endswith(":")
+                else (following.startswith(_GOES_ON))
+            )
+            if not goes_on:
+                return line, outside
+        return one.end, outside
+
+
+def _top_names(symbols: Sequence[Outline]) -> Iterator[str]:
+    for one in symbols:
+        yield one.name
+        if one.kind in NAMESPACES:
+            yield from _top_names(one.children)
+
+
+def _functions(symbols: Sequence[Outline]) -> Iterator[Outline]:
+    for one in symbols:
+        if one.kind in FUNCTIONS:
+            yield one
+        else:
+            yield from _functions(one.children)
+
+
+def _code(lines: Iterable[str]) -> list[str]:
+    """The lines without comments and blank ones."""
+    return [line.rstrip() for line in lines if not _COMMENT.match(line)]
+
+
+def _statements(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first and the last line of each statement that has code: brackets hold it together."""
+    depth, start = 0, 0
+    for line, text in enumerate(lines):
+        if depth <= 0:
+            depth, start = 0, line
+        code = _without_comment(text)
+        depth += sum(sign in "([{" for sign in code) - sum(sign in ")]}" for sign in code)
+        if depth <= 0 and not (start == line and _COMMENT.match(text)):
+            yield start, line
+
+
+def _source(lines: Sequence[str]) -> str:
+    """Where the names of an import come from; empty if it does not say."""
+    found = _SOURCE.search(" ".join(lines))
+    return found[1] or found[2] if found else ""
+
+
+def _names(line: str) -> Iterator[tuple[str, int]]:
+    """The names that a line of an import hands on, with their columns."""
+    if _COMMENT.match(line):
+        return
+    for pattern in (_SOURCE, _OTHER_NAME):
+        line = pattern.sub(lambda match: " " * len(match[0]), line)
+    for name in _NAME.finditer(line):
+        if name[0] not in _WORDS:
+            yield name[0], name.start()
 
 
 def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+    return len(line.expandtabs()) - len(line.lstrip().expandtabs())
 
 
 def _without_comment(line: str) -> str:

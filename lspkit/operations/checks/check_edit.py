@@ -123,11 +123,10 @@ def _old_findings(
 ) -> effects.Effects[dict[str, Before]]:
     """The findings of texts before the edit that have not been checked, where that matters."""
     wanted = {str(one.path) for one in reports if one.counted} - known.keys()
-    old = {path: text for path, text in search.old.items() if path in wanted}
     found: dict[str, Before] = {}
-    for path, state in (yield from old_states(old, (), search.left)):
-        text = old.get(path)
-        if text is not None:
+    for path, state in (yield from old_states(search.old, sorted(wanted), (), search.left)):
+        text = search.old.get(path)
+        if text is not None and path in wanted:
             found[path] = Before(Text(text), tuple(state.findings))
     return found
 

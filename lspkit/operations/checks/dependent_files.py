@@ -1,8 +1,9 @@
 """The effect of an edit on other files: which of them it breaks, and which were broken before.
 
-`FindDependents` has the files that refer to what the edit changed. They are checked with the text
-after the edit. The findings before the edit are those of an earlier check; where there is none, the
-files with findings are checked once more while the servers are shown the text before the edit.
+`FindDependents` has the files that refer to what the edit changed, as servers know them. Then
+come those that hold a changed name as a word. They are checked with the text after the edit.
+The findings before the edit are those of an earlier check; where there is none, the files with
+findings are checked once more while the servers are shown the texts before the edit.
 
 `check(scope="project")`, the hooks, and `apply(verify=True)` all use this.
 """
@@ -21,6 +22,7 @@ from lspkit.errors import CancelledError, LspkitError
 from lspkit.operations import effect_results, effects
 from lspkit.operations.checks.findings import known_findings, merge_findings
 from lspkit.operations.checks.import_lines import uses_imports
+from lspkit.operations.checks.word_dependents import find_word_dependents
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
 from lspkit.types import Diagnostic, Verdict
@@ -123,6 +125,13 @@ def find_dependents(
             lines.setdefault(path, set()).update(those)
         is_first, age = is_first or found.is_first, max(age, found.age)
         left, waited = time_left(left, found.duration), waited + found.waited
+        holders = yield from find_word_dependents(found, left)
+        for path, held in holders.lines.items():
+            lines.setdefault(path, set()).update(held)
+        if holders.reason:
+            reason = reason or holders.reason
+            unsearched |= dict.fromkeys((found.path,))
+        left = time_left(left, holders.duration)
     edited = {one.path for one in files} | old.keys()
     paths = [path for path in lines if path not in edited]
     return EditSearch(
@@ -252,7 +261,8 @@ def compare_others(
         left = time_left(search.left, found.duration)
         # A text before the edit does not bring back a file that is gone.
         shown = [one for one in wanted if found.sees_unsaved and one not in search.importers]
-        for path, state in (yield from old_states(search.old if shown else {}, shown, left)):
+        first = [path for path, text in search.old.items() if text is not None and shown][:1]
+        for path, state in (yield from old_states(search.old, first, shown, left)):
             if path in wanted:
                 earlier.setdefault(path, []).append(Before(texts[path], tuple(state.findings)))
         undated = [path for path in wanted if path not in earlier]
@@ -304,20 +314,27 @@ def _reported_before(
 
 
 def old_states(
-    old: dict[str, str | None], paths: Sequence[str], seconds: float | None
+    old: dict[str, str | None],
+    edited: Sequence[str],
+    paths: Sequence[str],
+    seconds: float | None,
 ) -> effects.Effects[list[tuple[str, _State]]]:
-    """The proven findings before the edit, of the edited files and of others.
+    """The proven findings before the edit, of these edited files and of others.
 
-    With several edited files, each of them is shown with its old text in turn.
+    Each time, all edited files are shown with their old texts.
     """
+    texts = {path: text for path, text in old.items() if text is not None}
     scope = effects.OtherScope(first=tuple(paths), most=len(paths), only=True) if paths else None
     left = None if seconds is None else max(seconds, LEAST)
     found: list[tuple[str, _State]] = []
-    for path, text in old.items():
-        if text is None or (left is not None and left <= MOMENT):
+    for path in edited:
+        if path not in texts or (left is not None and left <= MOMENT):
             continue
+        beside = {other: text for other, text in texts.items() if other != path}
         try:
-            seen: effect_results.Examination = yield effects.Examine(path, text, scope, left)
+            seen: effect_results.Examination = yield effects.Examine(
+                path, texts[path], scope, left, beside
+            )
         except CancelledError:
             raise
         except LspkitError:

@@ -177,6 +177,7 @@ def _examine_one(
     began = time.monotonic()
     exclusive = effect.text is not None and server.choice.definition.compares_files
     found, checking = _SourceResult(), call.checking.setdefault(server.channel, set())
+    shown: list[str] = []
     with QueueEntry(exclusive=exclusive) as turn:
         try:
             if not own:
@@ -192,6 +193,10 @@ def _examine_one(
                 checking.add(file.uri)
             yield from wait_for_room(context, server, PULL_DIAGNOSTICS, call.deadline)
             disk_sync.refresh_documents(context, server, call)
+            for path, text in effect.beside.items():
+                neighbour = context.files.locate(path, may_be_missing=True)
+                shown.append(neighbour.uri)
+                server.channel.sync(neighbour, text)
             subject = CheckSubject(server, file, effect.text, call, began, own)
             found.examined = yield from _prove_all(context, subject, effect, found)
             if effect.others is not None:
@@ -207,6 +212,8 @@ def _examine_one(
                 found.others.missed(found.examined[-1])
         finally:
             checking.discard(file.uri)
+            for uri in shown:
+                disk_sync.restore_document(context, server, uri)
             if effect.text is not None and turn.done:
                 disk_sync.restore_document(context, server, file.uri)
     known = any(one.how != "none" for one in found.examined)

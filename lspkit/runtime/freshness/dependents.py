@@ -18,10 +18,11 @@ import msgspec
 from lspkit import errors
 from lspkit.operations.checks.changed_declarations import (
     CONTAINERS,
+    IMPLICIT,
+    ChangedDeclarations,
     Outline,
     changed_declarations,
     infers_types,
-    only_bodies_changed,
 )
 from lspkit.operations.effect_results import Dependents, Reply
 from lspkit.operations.effects import (
@@ -117,7 +118,12 @@ def find_dependents(
         _nearest_first(
             context,
             _lines(context, places, file.path),
-            {name for one in asked for name in one.members},
+            {
+                one.name
+                for search in asked
+                for one in search.changed.symbols
+                if one.kind not in CONTAINERS and not IMPLICIT.fullmatch(one.name)
+            },
         ),
         tuple(dict.fromkeys(name for one in asked for name in one.names)),
         old,
@@ -128,6 +134,9 @@ def find_dependents(
         time.monotonic() - began - took,
         any(one.is_first for one in asked),
         age,
+        tuple(dict.fromkeys(word for one in asked for word in one.changed.words)),
+        tuple(dict.fromkeys(name for one in asked for name in one.changed.members)),
+        any(one.changed.has_star for one in asked),
     )
 
 
@@ -170,11 +179,10 @@ class _Search:
         self.is_first = not server.has_searched
         #: Names of the changed declarations.
         self.names: list[str] = []
-        #: Those among them that are parts of others, or stand alone.
-        self.members: list[str] = []
         self.reason = ""
         #: Names of those whose references are not known.
         self.unsearched: list[str] = []
+        self.changed = ChangedDeclarations()
         #: Whether only bodies of functions have changed.
         self.is_internal = False
         #: Seconds since the server was ready.
@@ -214,9 +222,11 @@ class _Search:
         if not supports(DOCUMENT_SYMBOLS, key) or not supports(REFERENCES, key):
             return {}
         reply = yield from self._ask(DOCUMENT_SYMBOLS, about_the_file, call)
-        declared = self._changed(reply)
+        changed = self._changed(reply)
+        declared = changed.symbols
         self.names = [one.name for one in declared]
-        self.members = [one.name for one in declared if one.kind not in CONTAINERS]
+        self.changed = changed
+        self.is_internal = changed.is_internal and not declared
         if len(declared) > MOST_DECLARATIONS:
             self.reason = TOO_MANY
             self.unsearched += self.names[MOST_DECLARATIONS:]
@@ -248,16 +258,13 @@ class _Search:
         caveats = yield from wait_for_index(self._context, self._server, file, call)
         return next((one.message for one in caveats if one.kind == "index loading"), "")
 
-    def _changed(self, reply: Reply) -> list[Outline]:
+    def _changed(self, reply: Reply) -> ChangedDeclarations:
         """The changed declarations; without an old text, all on the top level."""
         outline = outline_of(read_symbols(reply.result).items, reply.view)
         if self._old is None:
-            return outline
+            return ChangedDeclarations(outline)
         inferred = infers_types(self._file.path)
-        found = changed_declarations(self._old, self._new, outline, inferred=inferred)
-        inside = only_bodies_changed(self._old, self._new, outline)
-        self.is_internal = inside and not found
-        return found
+        return changed_declarations(self._old, self._new, outline, inferred=inferred)
 
     def _ask(self, method: str, build: Any, call: CallContext) -> Steps[Reply]:
         until = request_deadline(self._context, self._server, call)

@@ -90,6 +90,8 @@ class WordFiles(msgspec.Struct, frozen=True):
     reason: str = ""
     #: The real path of the file of the call.
     path: str = ""
+    #: Seconds.
+    duration: float = 0.0
 
     @property
     def code(self) -> dict[str, tuple[Word, ...]]:
@@ -122,7 +124,7 @@ def find_words(
     """
     files: dict[str, tuple[Word, ...]] = {}
     ranks: dict[str, tuple[int, int, str]] = {}
-    ignored = GitIgnore(root)
+    ignored, began = GitIgnore(root), time.monotonic()
     folders = walk(
         root, leaves_out=lambda path, is_folder: is_folder and ignored.ignores(path, is_folder=True)
     )
@@ -146,9 +148,8 @@ def find_words(
         if held := words_in(text, words, path):
             files[path] = held
             ranks[path] = (_rank(text, near), _distance(path, near_path or root), path)
-    return WordFiles(
-        {path: files[path] for path in sorted(files, key=ranks.__getitem__)}, searched, reason
-    )
+    ordered = {path: files[path] for path in sorted(files, key=ranks.__getitem__)}
+    return WordFiles(ordered, searched, reason, duration=time.monotonic() - began)
 
 
 def words_in(text: str, words: Sequence[str], path: str) -> tuple[Word, ...]:

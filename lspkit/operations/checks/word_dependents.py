@@ -1,0 +1,122 @@
+"""The files that an edit concerns by the words that they hold.
+
+Servers do not know every use: of an object whose type is not declared, through names that are
+handed on, in files that they leave out. And what uses a changed name may change with it
+(`enclosing_names.py`): its own users are concerned, too, and so on, within bounds. Beyond them
+nobody knows, and the result says so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Sequence
+
+import msgspec
+
+from lspkit.errors import CancelledError, LspkitError
+from lspkit.operations import effect_results, effects
+from lspkit.operations.checks.changed_declarations import infers_types
+from lspkit.operations.checks.enclosing_names import enclosing_name
+from lspkit.operations.checks.import_lines import import_lines, import_word
+from lspkit.protocol.text import Text
+from lspkit.servers.project.word_search import Word, WordFiles
+
+#: How often the users of users are searched, and for how many names in all.
+MOST_ROUNDS, MOST_NAMES = 5, 100
+#: Characters of a line that are looked at: longer ones are not written by people.
+MOST_COLUMNS = 300
+#: Why there may be more.
+STAR = "it hands on all names of another file, or does so no longer"
+SPREAD = "what uses it is used in too many places to follow them all"
+
+
+class WordDependents(msgspec.Struct):
+    """The files that may be concerned, and their lines with the names, counted from 1."""
+
+    lines: dict[str, set[int]] = msgspec.field(default_factory=dict)
+    #: Why there may be more.
+    reason: str = ""
+    #: Seconds.
+    duration: float = 0.0
+
+
+def find_word_dependents(
+    found: effect_results.Dependents, seconds: float | None
+) -> effects.Effects[WordDependents]:
+    """The files that hold the changed names in code, and those that hold the names of their users.
+
+    If the text before the edit is not known, nobody knows which names are gone: then all files that
+    import the edited one are concerned.
+    """
+    result, module = WordDependents(), import_word(found.path)
+    names = dict.fromkeys(() if found.old is None else found.words)
+    stem = os.path.basename(found.path).partition(".")[0]
+    modules = [module, stem] if found.old is None or found.has_star else []
+    wanted = list(dict.fromkeys((*names, *modules)))
+    if found.has_star:
+        result.reason = STAR
+    texts: dict[str, list[str]] = {}
+    for _ in range(MOST_ROUNDS):
+        left = None if seconds is None else max(seconds - result.duration, 0.0)
+        if not wanted:
+            return result
+        try:
+            held: WordFiles = yield effects.FindWords(
+                found.path, found.path, tuple(wanted), (module,), left
+            )
+        except CancelledError:
+            raise
+        except LspkitError as problem:
+            result.reason = problem.message
+            return result
+        result.duration += held.duration
+        result.reason = held.reason or result.reason
+        users: dict[str, None] = {}
+        for path, words in held.files.items():
+            uses = [one for one in words if _is_use(one, names)]
+            if not uses:
+                continue
+            if path != found.path:
+                result.lines.setdefault(path, set()).update(one.line for one in uses)
+            if path not in texts:
+                texts[path] = yield from _lines_of(path)
+            known = found.lines.get(path, ())
+            sure = [
+                one
+                for one in uses
+                if one.word not in found.members or path == found.path or one.line in known
+            ]
+            users |= dict.fromkeys(_users(path, texts[path], sure))
+        wanted = [name for name in users if name and name not in names]
+        names |= dict.fromkeys(wanted)
+        if len(names) > MOST_NAMES:
+            break
+    if wanted:
+        result.reason = result.reason or SPREAD
+    return result
+
+
+def _lines_of(path: str) -> effects.Effects[list[str]]:
+    try:
+        text: Text = yield effects.ReadText(path, None)
+    except LspkitError:
+        return []
+    return [line[:MOST_COLUMNS] for line in text.value.splitlines()]
+
+
+def _users(path: str, lines: Sequence[str], uses: Sequence[Word]) -> list[str]:
+    """The names at the top level of a file that change with what these words mean."""
+    inferred = infers_types(path)
+    return [
+        enclosing_name(lines, one.line - 1, one.after, inferred=inferred)
+        for one in uses
+        if one.line <= len(lines)
+    ]
+
+
+def _is_use(word: Word, names: Container[str]) -> bool:
+    """Whether a word is one of the names, in code, or is imported as a file."""
+    if word.word in names:
+        return word.part == "code"
+    line = f"{word.before}{word.word}{word.after}"
+    return word.part != "comment" and bool(import_lines(line, [word.word]))
