@@ -321,11 +321,16 @@ class Pool:
             if self._closed or slot is None or slot.server is not server:
                 return error
             now = self.clock()
-            if isinstance(error, ServerUnavailableError):
-                self._choices.skip(server.choice.argv[0], now)
-            else:
+            useless = isinstance(error, ServerUnavailableError)
+            if not useless:
                 slots.failed(slot, restart_of(self.config.restart), now=now, dice=self._dice())
                 error = failure_errors.with_record(error, slot.record, now)
+            never_starts = slots.never_starts(slot, error)
+            if useless or never_starts:
+                self._choices.skip(server.choice.argv[0], now)
+            attempts = slot.record.attempts
+        if never_starts:
+            error = failure_errors.never_started(server.choice, error, attempts)
         log.debug("%s failed: %s", server.id, error)
         self.retirement.do(lambda: self._clear_away(server))
         return error

@@ -6,7 +6,7 @@ import msgspec
 
 from lspkit.config import Config
 from lspkit.config.model import TimingConfig
-from lspkit.errors import ServerUnavailableError
+from lspkit.errors import LspkitError, ServerBrokenError, ServerUnavailableError
 from lspkit.runtime.process.backoff import FailureRecord, Restart, after_failure
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.metrics import Metrics
@@ -19,6 +19,8 @@ Key = tuple[str, str]
 
 #: Seconds after which programs and markers are looked for again.
 LOOK_AGAIN = 5.0
+#: After so many starts in a row at which its program has ended, a server counts as unavailable.
+MOST_STARTS = 3
 #: A server whose start may fail at random, and that ended within this time, is started again.
 FALSE_START = 5.0
 
@@ -75,6 +77,12 @@ def failed(slot: Slot, restart: Restart, *, now: float, dice: float) -> None:
         slot.record = after_failure(
             slot.record, restart, ran_for=ran_for, now=now, dice=dice, was_of_use=of_use
         )
+
+
+def never_starts(slot: Slot, error: LspkitError) -> bool:
+    """Whether its program has ended at several starts in a row, before it was ready."""
+    ended = isinstance(error, ServerBrokenError) and error.exit_status is not None
+    return ended and not slot.server.came_up and slot.record.attempts >= MOST_STARTS
 
 
 def starts_alike(

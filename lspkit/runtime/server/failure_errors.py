@@ -93,6 +93,13 @@ def not_starting(choice: Choice, why: str) -> errors.ServerUnavailableError:
     return useless(choice, f"{why}{_words(hint)}")
 
 
+def never_started(
+    choice: Choice, error: errors.LspkitError, attempts: int
+) -> errors.ServerUnavailableError:
+    """It has ended at each of several starts."""
+    return not_starting(choice, f"it does not start, tried {count(attempts, 'time')}: {error}")
+
+
 def held_back(choice: Choice, folders: Sequence[str]) -> errors.ServerUnavailableError:
     """It would run code of a project that is not trusted, or lacks something."""
     if not choice.trust_helps:

@@ -216,6 +216,11 @@ class Server:
         return self.channel.failure is None and not self.closing and not self.record.outdated
 
     @property
+    def came_up(self) -> bool:
+        """Whether it has ever been ready."""
+        return self._ready
+
+    @property
     def is_ready(self) -> bool:
         """Whether it can be asked now."""
         return self._ready and self.channel.failure is None

@@ -6,10 +6,11 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
+from lspkit.runtime.pool.slot import MOST_STARTS
 from lspkit.servers.definition_parts import ConfigFiles, DiskReactions, Exceptions
 from lspkit.testing import Fault, Log, Script
 from tests.runtime.server_log import define
-from tests.scripted import ask, workspace
+from tests.scripted import ask, config_for, workspace
 
 PUBLISHED = ProofRule(how="version")
 
@@ -86,3 +87,16 @@ def test_one_that_fails_again_is_spared_for_a_while(
         assert again.verdict.unknown
         assert "next try in" in again.why
     assert starts(argv) == len(runs)
+
+
+def test_a_server_that_is_killed_at_every_start_is_unavailable_after_some(tmp_path, scripted):
+    argv = scripted(Script(faults=[Fault("start", "crash", signal="SIGKILL")]))
+    config = {**config_for(argv), "restart": {"baseMs": 0, "jitter": 0}}
+    (tmp_path / "a.scr").touch()
+    with lspkit.Workspace(tmp_path, config=config) as ws:
+        for _ in range(MOST_STARTS - 1):
+            with pytest.raises(lspkit.ServerBrokenError, match="signal 9"):
+                ask(ws)
+        for _ in range(2):
+            with pytest.raises(lspkit.ServerUnavailableError, match="tried 3 times"):
+                ask(ws)
