@@ -35,7 +35,8 @@ def of_file(path: Path, *edits: dict[str, Any]) -> dict[str, Any]:
 def renamed(folder: Path, argv: list[str]) -> str:
     """The file after a rename was asked for and made."""
     with workspace(folder, argv, text=TEXT) as ws:
-        ws.apply(ws.rename("a.scr", 1, 5, new_name="meet"))
+        # `def`, which stands there alone: no other place is searched.
+        ws.apply(ws.rename("a.scr", 1, 1, new_name="meet"))
     return (folder / "a.scr").read_text(encoding="utf-8")
 
 

@@ -16,8 +16,13 @@ REFERENCES, DECLARATION = "textDocument/references", "textDocument/declaration"
 RENAME, ACTIONS = "textDocument/rename", "textDocument/codeAction"
 
 
-def at(path: Any, line: int) -> dict[str, Any]:
-    return {"uri": path_to_uri(str(path)), "range": finding(line=line)["range"]}
+#: Where the words of the files are, by line, in units of UTF-16: `greet`, and `two`.
+GREET, TWO = {0: (4, 9), 1: (3, 8)}, {1: (0, 3)}
+
+
+def at(path: Any, line: int, words: dict[int, tuple[int, int]] = GREET) -> dict[str, Any]:
+    first, last = words[line]
+    return {"uri": path_to_uri(str(path)), "range": finding("", line, first, last)["range"]}
 
 
 def lines(ws: lspkit.Workspace, **more: Any) -> list[int]:
@@ -81,10 +86,10 @@ def beside(folder: Any, well: list[str], failing: list[str]) -> lspkit.Workspace
 
 @pytest.mark.parametrize("fault", ["error", "crash"])
 def test_a_list_without_the_results_of_a_failed_server_says_so(tmp_path, scripted, fault):
-    well = scripted(Script(answers={REFERENCES: [at(tmp_path / "a.scr", 1)]}))
+    well = scripted(Script(answers={REFERENCES: [at(tmp_path / "a.scr", 1, TWO)]}))
     failing = scripted(Script(faults=[Fault(REFERENCES, fault)]))
     with beside(tmp_path, well, failing) as ws:
-        found = ws.references("a.scr", 1, 1)
+        found = ws.references("a.scr", 2, 1)
     assert [one.line for one in found] == [2]
     assert not found.complete
     assert [(one.kind, one.server) for one in found.caveats] == [("server failed", "second")]
@@ -105,11 +110,11 @@ def test_code_actions_without_those_of_a_failed_server_say_so(tmp_path, scripted
 def test_an_edit_comes_from_one_server_so_the_failure_of_another_does_not_concern_it(
     tmp_path, scripted
 ):
-    place = at(tmp_path / "a.scr", 1)
+    place = at(tmp_path / "a.scr", 1, TWO)
     edit = {"changes": {place["uri"]: [{"range": place["range"], "newText": "three"}]}}
     well = scripted(Script(answers={RENAME: edit}))
     failing = scripted(Script(faults=[Fault(RENAME, "error")]))
     with beside(tmp_path, well, failing) as ws:
-        renamed = ws.rename("a.scr", 1, 1, new_name="three")
+        renamed = ws.rename("a.scr", 2, 1, new_name="three")
     assert renamed.files
     assert renamed.complete

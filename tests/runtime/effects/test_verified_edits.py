@@ -115,7 +115,7 @@ def test_a_file_that_uses_the_edit_and_was_not_checked_in_time_is_named(tmp_path
     (tmp_path / "b.scr").write_text("fine\n", encoding="utf-8")
     edges = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
     used = [{"uri": (tmp_path / "b.scr").as_uri(), "range": edges}]
-    hangs = Fault(PULL, "hang", nth=3)  # a before the edit, a after it, and then b
+    hangs = Fault(PULL, "hang", nth=4)  # both before the edit, a after it, and then b
     script = Script(diagnostics=BY_PULL, answers={REFERENCES: used}, faults=[hangs])
     with workspace(tmp_path, scripted(script), text="def greet\n") as ws:
         applied = ws.apply(WorkspaceEdit((edit,)), verify=True, timeout=6)
