@@ -80,7 +80,8 @@ def find_word_dependents(
             if not uses:
                 continue
             if path != found.path:
-                result.lines.setdefault(path, set()).update(one.line for one in uses)
+                lines = {one.line for one in words if one.part != "comment"}
+                result.lines.setdefault(path, set()).update(lines)
             if path not in texts:
                 texts[path] = yield from _lines_of(path)
             known = found.lines.get(path, ())
