@@ -17,7 +17,7 @@ from lspkit.errors import CancelledError, LspkitError
 from lspkit.operations import effect_results, effects
 from lspkit.operations.checks.changed_declarations import infers_types, matches_by_members
 from lspkit.operations.checks.enclosing_names import enclosing_name, heir_name
-from lspkit.operations.checks.import_lines import import_lines, import_word
+from lspkit.operations.checks.import_lines import import_word, imports
 from lspkit.protocol.text import Text
 from lspkit.servers.project.word_search import Word, WordFiles
 
@@ -131,5 +131,4 @@ def _is_use(word: Word, names: Container[str]) -> bool:
     """Whether a word is one of the names, in code, or is imported as a file."""
     if word.word in names:
         return word.part == "code"
-    line = f"{word.before}{word.word}{word.after}"
-    return word.part != "comment" and bool(import_lines(line, [word.word]))
+    return imports(word)
