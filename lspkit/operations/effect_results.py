@@ -132,6 +132,8 @@ class Dependents(msgspec.Struct, frozen=True):
     words: tuple[str, ...] = ()
     #: Those of them that are the names of members, which other declarations have as well.
     members: tuple[str, ...] = ()
+    #: Those of them that are classes whose members alone have changed.
+    inside: tuple[str, ...] = ()
     #: Whether a line has changed that hands on all names of another file.
     has_star: bool = False
 

@@ -267,7 +267,11 @@ def test_a_command_that_removes_what_nobody_has_read_is_told_what_it_breaks(
         assert sorted(shown(told)) == users(here), told
 
 
-@pytest.mark.parametrize("server", ["ty", "pyright", "typescript"])
+#: With pyright only where there is time.
+TWO_FILES = ["ty", "typescript", pytest.param("pyright", marks=pytest.mark.thorough)]
+
+
+@pytest.mark.parametrize("server", TWO_FILES)
 def test_what_two_files_of_a_patch_break_in_each_other_is_new(tmp_path: Path, server: str) -> None:
     with scene(tmp_path, server) as here:
         names = [here.project.path, here.project.user]

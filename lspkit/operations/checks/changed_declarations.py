@@ -65,8 +65,14 @@ _WORDS = frozenset(
     {"from", "import", "export", "as", "use", "pub", "using", "include", "type", "default"}
     | {"const", "let", "var"}
 )
+#: Classes that others match by their members.
+STRUCTURAL = ("Protocol", "TypedDict")
 #: The variable that says which names `import *` takes.
 ALL = "__all__"
+
+
+#: Those among them in which a class stands only for itself and what inherits from it.
+NAMED_TYPES = frozenset({".py", ".pyi", ".rb", ".php"})
 
 
 class Outline(msgspec.Struct, frozen=True):
@@ -88,6 +94,11 @@ def infers_types(path: str) -> bool:
     return os.path.splitext(path)[1].lower() in INFERRED
 
 
+def matches_by_members(path: str) -> bool:
+    """Whether any class of this file may stand for another one that has the same members."""
+    return infers_types(path) and os.path.splitext(path)[1].lower() not in NAMED_TYPES
+
+
 class ChangedDeclarations(msgspec.Struct, frozen=True):
     """What an edit has changed that other files may use."""
 
@@ -97,6 +108,8 @@ class ChangedDeclarations(msgspec.Struct, frozen=True):
     words: list[str] = []
     #: Those of them that are the names of members.
     members: list[str] = []
+    #: Classes whose members alone have changed: who uses these names them.
+    inside: list[str] = []
     #: Whether all names of another file were handed on by a line that has changed.
     has_star: bool = False
     #: Whether all lines that differ are comments, or inside the bodies of functions. Such an edit
@@ -128,6 +141,7 @@ def changed_declarations(
         list(unique.values()),
         [*(one.name for one in named), *edit.vanished_exports(symbols)],
         [one.name for one in named if one.name not in top],
+        [one.name for one in named if edit.is_changed_inside(one)],
         edit.has_star(),
         edit.is_inside_bodies(symbols),
     )
@@ -165,6 +179,16 @@ class _Edit:
                     yield one
             elif self._touched(self._above(one), one.end):
                 yield one
+
+    def is_changed_inside(self, one: Outline) -> bool:
+        """Whether a class has changed in its members alone."""
+        start, end = self._above(one), self._signature(one)[0]
+        head = "\n".join(self._old[start : end + 1])
+        return (
+            one.kind in ("class", "struct")
+            and not self._touched(start, end)
+            and not any(name in head for name in STRUCTURAL)
+        )
 
     def is_inside_bodies(self, symbols: Sequence[Outline]) -> bool:
         """Whether every block is inside the body of a function."""

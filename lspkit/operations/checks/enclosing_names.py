@@ -28,6 +28,9 @@ _DECLARED = re.compile(r"->|\)\s*:\s*\S")
 #: Statements whose value is visible outside of a function.
 _HANDS_ON = re.compile(r"\s*(?:return|yield|(?:const |let |var )?[\w.]+\s*(?::[^=]*)?=(?!=)|.*=>)")
 _OF_OBJECT = re.compile(r"\s*(?:self|cls|this)\.\w+\s*(?::[^=]*)?=(?!=)")
+_INHERITS = re.compile(
+    r"\b(?:class|interface|struct|trait|record|object|enum)\s+(\w+)|\bimpl\b.*\bfor\s+(\w+)"
+)
 _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*)|\s*$")
 
 
@@ -61,6 +64,27 @@ def enclosing_name(lines: Sequence[str], number: int, after: str, *, inferred: b
         if name := _DECLARES.search(lines[at]) or _ASSIGNS.match(lines[at]):
             return name[1]
     return ""
+
+
+def heir_name(lines: Sequence[str], number: int, after: str) -> str:
+    """The class that inherits from what a line uses, or another name for it; empty without one.
+
+    >>> heir_name(["class Branch(", "    Shop,", "):"], 1, ",")
+    'Branch'
+    >>> heir_name(["Alias = Shop"], 0, ""), heir_name(["shop = Shop()"], 0, "()")
+    ('Alias', '')
+    """
+    if other := _OTHER_NAME.match(after):
+        return other[1]
+    around = _lines_around(lines, number)
+    if (heir := _INHERITS.search(lines[around[0]])) or (
+        len(around) > 1
+        and lines[around[1]].rstrip().endswith(("(", "<"))
+        and (heir := _INHERITS.search(lines[around[1]]))
+    ):
+        return heir[1] or heir[2]
+    alias = _ASSIGNS.match(lines[number]) or _DECLARES.search(lines[number])
+    return alias[1] if alias and not after.strip(" ;") else ""
 
 
 def _lines_around(lines: Sequence[str], number: int) -> list[int]:

@@ -11,6 +11,8 @@ import os
 import re
 from collections.abc import Iterable
 
+from lspkit.servers.project.word_search import Word
+
 #: Files that are imported by the name of their folder.
 _FOLDER_FILES = frozenset({"__init__", "__main__", "index", "mod", "lib"})
 #: Extensions of languages in which others of these names are ordinary files.
@@ -60,6 +62,12 @@ def import_lines(text: str, words: Iterable[str]) -> tuple[int, ...]:
     )
     lines = text.split("\n")
     return tuple(number for number, line in enumerate(lines, 1) if pattern.search(line))
+
+
+def imports(word: Word) -> bool:
+    """Whether a word of a text is what its line imports."""
+    line = f"{word.before}{word.word}{word.after}"
+    return word.part != "comment" and bool(import_lines(line, [word.word]))
 
 
 def uses_imports(text: str, imports: Iterable[int], lines: Iterable[int]) -> bool:

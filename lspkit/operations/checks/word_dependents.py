@@ -9,20 +9,22 @@ nobody knows, and the result says so.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import msgspec
 
 from lspkit.errors import CancelledError, LspkitError
 from lspkit.operations import effect_results, effects
-from lspkit.operations.checks.changed_declarations import infers_types
-from lspkit.operations.checks.enclosing_names import enclosing_name
-from lspkit.operations.checks.import_lines import import_lines, import_word
+from lspkit.operations.checks.changed_declarations import infers_types, matches_by_members
+from lspkit.operations.checks.enclosing_names import enclosing_name, heir_name
+from lspkit.operations.checks.import_lines import import_word, imports
 from lspkit.protocol.text import Text
 from lspkit.servers.project.word_search import Word, WordFiles
 
-#: How often the users of users are searched, and for how many names in all.
-MOST_ROUNDS, MOST_NAMES = 5, 100
+#: How often the users of users are searched, for how many names, and in how many files in all.
+MOST_ROUNDS, MOST_NAMES, MOST_FILES = 5, 60, 60
+#: The least time for the first search, in seconds: it is what servers do not know that matters.
+LEAST = 0.5
 #: Characters of a line that are looked at: longer ones are not written by people.
 MOST_COLUMNS = 300
 #: Why there may be more.
@@ -55,9 +57,10 @@ def find_word_dependents(
     wanted = list(dict.fromkeys((*names, *modules)))
     if found.has_star:
         result.reason = STAR
+    inside = set(() if matches_by_members(found.path) else found.inside)
     texts: dict[str, list[str]] = {}
     for _ in range(MOST_ROUNDS):
-        left = None if seconds is None else max(seconds - result.duration, 0.0)
+        left = None if seconds is None else max(seconds, LEAST) - result.duration
         if not wanted:
             return result
         try:
@@ -77,7 +80,8 @@ def find_word_dependents(
             if not uses:
                 continue
             if path != found.path:
-                result.lines.setdefault(path, set()).update(one.line for one in uses)
+                lines = {one.line for one in words if one.part != "comment"}
+                result.lines.setdefault(path, set()).update(lines)
             if path not in texts:
                 texts[path] = yield from _lines_of(path)
             known = found.lines.get(path, ())
@@ -86,10 +90,10 @@ def find_word_dependents(
                 for one in uses
                 if one.word not in found.members or path == found.path or one.line in known
             ]
-            users |= dict.fromkeys(_users(path, texts[path], sure))
+            users |= dict.fromkeys(_users(path, texts[path], sure, inside))
         wanted = [name for name in users if name and name not in names]
         names |= dict.fromkeys(wanted)
-        if len(names) > MOST_NAMES:
+        if len(names) > MOST_NAMES or len(result.lines) > MOST_FILES:
             break
     if wanted:
         result.reason = result.reason or SPREAD
@@ -104,19 +108,27 @@ def _lines_of(path: str) -> effects.Effects[list[str]]:
     return [line[:MOST_COLUMNS] for line in text.value.splitlines()]
 
 
-def _users(path: str, lines: Sequence[str], uses: Sequence[Word]) -> list[str]:
-    """The names at the top level of a file that change with what these words mean."""
+def _users(
+    path: str, lines: Sequence[str], uses: Sequence[Word], inside: set[str]
+) -> Iterator[str]:
+    """The names at the top level of a file that change with what these words mean.
+
+    `inside` are classes whose members alone have changed; their heirs are added.
+    """
     inferred = infers_types(path)
-    return [
-        enclosing_name(lines, one.line - 1, one.after, inferred=inferred)
-        for one in uses
-        if one.line <= len(lines)
-    ]
+    for one in uses:
+        if one.line > len(lines):
+            continue  # the file has changed meanwhile
+        if one.word in inside:
+            heir = heir_name(lines, one.line - 1, one.after)
+            inside |= {heir} if heir else set()
+            yield heir
+        else:
+            yield enclosing_name(lines, one.line - 1, one.after, inferred=inferred)
 
 
 def _is_use(word: Word, names: Container[str]) -> bool:
     """Whether a word is one of the names, in code, or is imported as a file."""
     if word.word in names:
         return word.part == "code"
-    line = f"{word.before}{word.word}{word.after}"
-    return word.part != "comment" and bool(import_lines(line, [word.word]))
+    return imports(word)

@@ -136,6 +136,7 @@ def find_dependents(
         age,
         tuple(dict.fromkeys(word for one in asked for word in one.changed.words)),
         tuple(dict.fromkeys(name for one in asked for name in one.changed.members)),
+        tuple(dict.fromkeys(name for one in asked for name in one.changed.inside)),
         any(one.changed.has_star for one in asked),
     )
 
