@@ -154,9 +154,8 @@ is not followed, unless that folder is part of the work tree. `status()` warns o
 and a change there goes unseen: it would be no use to call every verdict of a project unknown
 because of a link to a folder with data. Without a warning, a link into a folder of tools or
 packages, such as `node_modules` or `.cache`, where Bazel keeps its output, is not followed either.
-If a link of the project leads to a second link outside, a change of that second link goes unseen,
-and so does a target that is created together with the folder around it. A header outside of the
-work tree is watched if the compile commands name its folder.
+If a link of the project leads to a second link outside, a change of that second link goes unseen. A
+header outside of the work tree is watched if the compile commands name its folder.
 
 ## How to read the table
 

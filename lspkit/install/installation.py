@@ -159,12 +159,17 @@ def _install_one(
     try:
         partial = partial_folder(home, recipe)
         say(f"installing {recipe.name} {recipe.version} with {' and '.join(recipe.managers)}")
+        # In there, so that what a killed package manager leaves is removed by the next run.
+        temporary = os.path.join(partial, ".tmp")
+        os.mkdir(temporary)
+        on = msgspec.structs.replace(on, environment={**on.environment, "TMPDIR": temporary})
         for manager, packages in _by_manager(recipe.packages):
             install_into(partial, manager, packages, on)
         lacking = _add_extras(partial, recipe, on)
         for program, file in recipe.programs.items():
             if not os.path.exists(os.path.join(partial, file)):
                 raise InstallError(f"{recipe.packages[0]} brings no {program}")
+        shutil.rmtree(temporary)
         one = move_in(home, partial, recipe, lacking)
     except InstallError as problem:
         return _failed(of, _advice(str(problem), of, on))

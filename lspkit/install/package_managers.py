@@ -71,7 +71,8 @@ def install_into(folder: str, manager: Manager, packages: Sequence[Package], on:
 
 
 def _pip(folder: str, packages: Sequence[Package], on: Machine) -> None:
-    with tempfile.TemporaryDirectory(prefix="lspkit-") as logs:
+    folders = on.environment.get("TMPDIR")
+    with tempfile.TemporaryDirectory(prefix="lspkit-", dir=folders) as logs:
         log_file = os.path.join(logs, "log")
         try:
             _run_pip(folder, packages, log_file, on)

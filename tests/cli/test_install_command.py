@@ -15,6 +15,7 @@ import pytest
 from lspkit.install.recipe_table import recipe_named
 from lspkit.install.tools_home import installed_packages
 from tests.cli.bare_machine import BareMachine
+from tests.scripted import comes_true
 
 #: One of npm and one of pip.
 BOTH = ("typescript-language-server", "ruff")
@@ -110,6 +111,35 @@ def test_one_that_is_killed_half_way_can_be_repeated(machine):
     removed = machine("install", "--remove", "ruff")
     assert removed.stdout == f"ruff {version('ruff')} is removed\n"
     assert os.listdir(machine.tools / "bin") == []
+
+
+#: A package manager that is at work for a long time.
+BUSY_NPM = """\
+#!/bin/sh
+mkdir "$TMPDIR/at-work"
+exec sleep 60
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_what_a_package_manager_was_at_is_left_in_no_other_folder(tmp_path, ending):
+    machine = BareMachine(tmp_path, "sleep")
+    npm = tmp_path / "bin" / "npm"
+    npm.write_text(BUSY_NPM)
+    npm.chmod(0o755)
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    machine.environment["TMPDIR"] = str(temporary)
+    child = machine.start("install", "typescript-language-server")
+    assert comes_true(lambda: list(machine.tools.glob(".partial-*/.tmp/at-work")))
+    child.send_signal(ending)
+    child.communicate(timeout=60)
+    assert os.listdir(temporary) == []
+    assert len(left_over(machine)) == (ending == signal.SIGKILL)
+    npm.write_text("#!/bin/sh\nexit 1\n")
+    assert machine("install", "typescript-language-server").returncode == 1
+    assert not left_over(machine)
 
 
 def version(name: str) -> str:

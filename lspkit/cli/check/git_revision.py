@@ -13,20 +13,17 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from types import FrameType
 from typing import IO
 
 import msgspec
 
 from lspkit.cli.argument_types import UsageError
 from lspkit.cli.check.git_program import FIRST_SECONDS, Git, environment
+from lspkit.cli.ending_signals import ending_by_signals
 from lspkit.servers.project.project_files import ENVIRONMENT, PASSED_OVER
 from lspkit.workspace_boundary import work_tree
 
@@ -92,7 +89,7 @@ def find_revision(name: str, root: str) -> Commit:
 def export_revision(commit: Commit) -> Iterator[Revision]:
     """The files of a revision, until the block ends."""
     git, tree = commit.git, commit.git.tree
-    with _ending_by_signals():
+    with ending_by_signals():
         entries = _entries(commit)  # first: a revision that is too large is refused
         renamed = _renamed_files(git, commit.object)
         # Named before it is made, so that it is removed also if an interrupt comes right then.
@@ -278,22 +275,3 @@ def _link_packages(tree: str, folder: str) -> None:
             if is_linked and not os.path.lexists(os.path.join(there, name)):
                 os.symlink(path, os.path.join(there, name))
         inner[:] = [one for one in inner if one not in PASSED_OVER and one not in PACKAGES]
-
-
-@contextmanager
-def _ending_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end the block as an error would, so that it can clean up."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        sys.exit(128 + number)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    names = [one for one in ("SIGTERM", "SIGHUP") if hasattr(signal, one)]
-    before = {getattr(signal, one): signal.signal(getattr(signal, one), end) for one in names}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

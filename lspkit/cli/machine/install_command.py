@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lspkit.cli.argument_types import UsageError
+from lspkit.cli.ending_signals import ending_by_signals
 from lspkit.cli.exit_codes import CLEAN, FINDINGS
 from lspkit.cli.output import as_json, print_message, print_result
 from lspkit.install.installation import Outcome, UnknownServerError, install, listed, remove
@@ -18,7 +19,8 @@ def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.servers) == arguments.list:
         raise UsageError("name the servers to install (`lspkit servers` lists them)")
     try:
-        outcomes = _act(arguments, tools_home())
+        with ending_by_signals():
+            outcomes = _act(arguments, tools_home())
     except UnknownServerError as problem:
         raise UsageError(str(problem)) from None
     if arguments.json:

@@ -57,6 +57,8 @@ class EventReport:
         for name in self._links.names_of(path):
             if kind in (CREATED, DELETED) and os.path.islink(name):
                 self._links.note(name)  # it led nowhere before, or does now
+                if kind == CREATED:
+                    self.events += self._links.behind(name)
             self.events.append(FileEvent(name, kind, is_folder))
 
     def add_new(self, path: str, state: int, kind: int) -> None:

@@ -30,6 +30,8 @@ REMEMBERED = 10_000
 MOST_STEPS, MOST_NAMES = 3, 100
 #: How many files behind one link are reported.
 MOST_BEHIND = 2_000
+#: How many links that lead nowhere are looked at again before each call.
+MOST_LOST = 200
 #: How many files with several names are watched.
 MOST_FILES = 1_000
 
@@ -78,6 +80,11 @@ class Symlinks:
         #: Link: the folder that is watched because of it, with the flag. And how many links there
         #: are to each of these folders.
         self._followed: dict[str, tuple[str, bool]] = {}
+        #: Which folder that was. Another one may take its place unseen, if a folder above it is
+        #: renamed.
+        self._identities: dict[str, tuple[int, int]] = {}
+        #: Links to follow once there is a folder of their target.
+        self._lost: set[str] = set()
         self._uses: collections.Counter[str] = collections.Counter()
 
     def note(self, link: str, *, follow: bool = True) -> None:
@@ -91,6 +98,8 @@ class Symlinks:
                 self._led_to.clear()
                 self._names.setdefault(target, set()).add(link)
         if follow and link in self._targets_of:
+            if link in self._lost and is_folder:
+                self._before[link] = target  # all that is behind it is new
             self._follow(link, target if is_folder else os.path.dirname(target), deep=is_folder)
         known = self._folders.get(link, "")
         if known != target and is_folder:
@@ -105,10 +114,30 @@ class Symlinks:
         """A link is gone, or it is no longer watched."""
         self._forget_name(link)
         self._leave(link)
+        self._lost.discard(link)
 
     def lead_to(self, folder: str) -> bool:
         """Whether a folder is watched because of a link."""
         return folder in self._uses
+
+    def moved(self) -> list[str]:
+        """What to look at: folders that are watched because of a link, where another one, or none,
+        is now; and links whose target has a folder now. Asks the system about each.
+        """
+        folders = [
+            folder for folder, known in self._identities.items() if _identity(folder) != known
+        ]
+        links = [
+            link
+            for link in self._lost
+            if os.path.isdir(os.path.dirname(self._targets_of.get(link, "")))
+        ]
+        return [*folders, *links]
+
+    def was_read(self, folder: str) -> None:
+        """A folder was read that may be watched because of a link."""
+        if folder in self._identities:
+            self._identities[folder] = _identity(folder)
 
     def look_again(self, folder: str) -> list[FileEvent]:
         """A folder was read that links led into: returns the events of those that lead on now."""
@@ -116,8 +145,12 @@ class Symlinks:
         for link in [one for one, via in self._followed.items() if via == (folder, False)]:
             self.note(link)
             if self._followed.get(link) not in (None, (folder, False)):
-                events += _created_events(link, self._folders.get(link, ""))
+                events += self.behind(link)
         return events
+
+    def behind(self, link: str) -> list[FileEvent]:
+        """The events of a link that leads to a folder now, if it does."""
+        return _created_events(link, self._folders.get(link, ""))
 
     def _forget_name(self, link: str) -> None:
         target = self._targets_of.pop(link, "")
@@ -130,11 +163,16 @@ class Symlinks:
 
     def _follow(self, link: str, folder: str, *, deep: bool) -> None:
         readable = os.path.isdir(folder) and os.access(folder, os.R_OK | os.X_OK)
+        if os.path.isdir(folder) or len(self._lost) >= MOST_LOST:
+            self._lost.discard(link)
+        else:
+            self._lost.add(link)
         if readable and self._followed.get(link) == (folder, deep):
             return
         follows = readable and self._targets.follow(link, folder, deep)
         if follows:
             self._uses[folder] += 1  # before the other is left: it may be the same
+            self._identities[folder] = _identity(folder)
             self.outside.append((folder, deep))
         self._leave(link)
         if follows:
@@ -147,6 +185,7 @@ class Symlinks:
         self._uses[folder] -= 1
         if not self._uses[folder]:
             del self._uses[folder]
+            self._identities.pop(folder, None)
             self._targets.leave(folder)
             self.left.append(folder)
 
@@ -228,6 +267,15 @@ class HardLinks:
         if path in self._files:
             self._files.discard(path)
             self._unwatch(path)
+
+
+def _identity(folder: str) -> tuple[int, int]:
+    """Which folder is at a path, if any."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
 
 
 def _created_events(link: str, folder: str) -> list[FileEvent]:

@@ -108,6 +108,7 @@ class Scanner:
         """
         notifier, snapshot = self.notifier, self.snapshot
         self.settled = False
+        self._hints.update(dict.fromkeys(snapshot.moved(), True))
         self.settled = (
             notifier.exact
             and not self.limit

@@ -152,6 +152,10 @@ class TreeSnapshot:
                 self.due[folder] = since
         self.go_on(until)
 
+    def moved(self) -> list[str]:
+        """Folders and links to look at, since a folder above the target of a link was moved."""
+        return self._links.moved()
+
     def missing(self) -> list[str]:
         """Requested folders that are missing, and whose creation would cause no hint."""
         return [
@@ -304,6 +308,7 @@ class TreeSnapshot:
             self._watch(folder, folder in self.tops)
             now, young = read_entries(folder, since, self._is_read, self._note)
             self.unreadable.discard(folder)
+            self._links.was_read(folder)
             if folder in self._by_link:
                 self.report.events += self._links.look_again(folder)
         except OSError as problem:

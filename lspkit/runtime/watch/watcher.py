@@ -144,7 +144,7 @@ class Watcher:
             return None
         with self._turn:
             scanner = self._scanner
-            if scanner is None or not scanner.settled or scanner.limit:
+            if scanner is None or not scanner.settled or scanner.limit or scanner.snapshot.moved():
                 return None
             state = None if scanner.notifier.has_news() else scanner.notifier.state
         return None if self._found.queue else state

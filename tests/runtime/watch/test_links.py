@@ -237,6 +237,29 @@ def test_a_folder_that_is_made_anew_is_watched_again(
     assert seen(heard) == {"linked/a.py", "../one/a.py"}
 
 
+@pytest.mark.parametrize("way", ["folder", "file"])
+def test_a_target_whose_folder_above_is_renamed_is_looked_for_anew(
+    way: str, root: Path, start: Start, heard: Heard
+) -> None:
+    target, name = ("near", "linked/a.py") if way == "folder" else ("near/a.py", "linked")
+    shell("mkdir -p far/near other/near; echo 1 > far/near/a.py", root.parent)
+    shell("echo 2 > other/near/a.py", root.parent)
+    shell(f"ln -s ../far/{target} linked", root)
+    watcher = start(targets=Targets(root))
+    for script in ("mv far away; mv other far", "echo 3 > far/near/a.py", "mv far other"):
+        shell(script, root.parent)
+        assert watcher.quiet_state() is None
+        watcher.catch_up()
+        assert name in seen(heard)
+        wait_until_read(watcher)
+    shell("mv away far", root.parent)
+    watcher.catch_up()
+    wait_until_read(watcher)
+    assert name in seen(heard)
+    watcher.catch_up()
+    assert watcher.quiet_state() is not None
+
+
 def test_folders_that_are_made_behind_a_link_are_no_targets(
     targets: Path, start: Start, heard: Heard
 ) -> None:
