@@ -25,6 +25,7 @@ from lspkit.operations.effects import (
     ExamineOthers,
     FindDependents,
     FindPlaces,
+    FindServers,
     FindWords,
     NoteText,
     RaiseIfCancelled,
@@ -116,7 +117,7 @@ class Engine:
             case FindPlaces():
                 self.looked_up.append(effect)
                 return {uri: self.place(uri, effect) for uri in effect.uris}
-            case TakeKnownDiagnostics():
+            case TakeKnownDiagnostics() | FindServers():
                 return []
             case TakeVersions():
                 return {}

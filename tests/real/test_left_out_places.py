@@ -138,6 +138,16 @@ def test_a_linked_package_of_the_same_repository_is_renamed(server: str, tmp_pat
         assert (folder / name).read_text() == PACKAGES[name].replace("priceOf", "costOf")
 
 
+@pytest.mark.parametrize("server", ["pyright", "ty"])
+def test_an_edit_that_breaks_another_root_says_so(server: str, tmp_path: Path) -> None:
+    with opened(server, planted(tmp_path / "project", ROOTS)) as ws:
+        text = ROOTS["a/prices.py"].replace("price_of", "cost_of")
+        report = ws.write("a/prices.py", text, scope="project")
+        assert report.verdict.dirty
+        introduced = report.other_files.introduced or {}
+        assert list(introduced) == [str(ws.root / "b/main.py")]
+
+
 def test_a_word_that_leads_to_no_module_is_named(tmp_path: Path) -> None:
     files = {**ROOTS, "b/pyproject.toml": _PROJECT}  # nothing leads from `b` to `a`
     folder = planted(tmp_path / "project", files)

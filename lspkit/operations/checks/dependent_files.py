@@ -10,7 +10,7 @@ findings are checked once more while the servers are shown the texts before the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -29,6 +29,8 @@ from lspkit.types import Diagnostic, Verdict
 
 #: Most edited files whose dependents are searched.
 MOST_EDITED = 32
+#: Most dependents that are checked by other servers than those of the edited files.
+MOST_ELSEWHERE = 20
 #: Why there may be more dependents.
 TOO_MANY = f"the edit has changed more than {MOST_EDITED} files"
 #: The least time for the state before the edit, in seconds.
@@ -249,6 +251,10 @@ def compare_others(
     if found.coverage == "none":
         return OtherFiles()
     states = yield from read_states(found.elsewhere)
+    if on_disk:
+        states |= yield from _states_by_other_servers(
+            search, states, time_left(search.left, found.duration)
+        )
     texts, before = yield from _known_states(states)
     dated = {path for path, one in states.items() if one.findings and path in texts}
     wanted = [
@@ -281,6 +287,43 @@ def compare_others(
             last = Before(texts[path], tuple(states[path].findings))
             yield effects.Remember(Path(path), last, keeps_text=False)
     return _result(found, states, compared, search, severities)
+
+
+def _states_by_other_servers(
+    search: EditSearch, known: Container[str], seconds: float | None
+) -> effects.Effects[dict[str, _State]]:
+    """The findings in dependents of which the servers of the edited files know nothing.
+
+    They belong to another root, or to another language.
+    """
+    own: set[tuple[str, str]] = set()
+    for path in search.old:
+        own |= yield from _servers_of(path)
+    states: dict[str, _State] = {}
+    for path in search.lines:
+        if path in known or len(states) == MOST_ELSEWHERE or seconds == MOMENT:
+            continue
+        servers = yield from _servers_of(path)
+        if not own or not servers or not own.isdisjoint(servers):
+            continue
+        try:
+            seen: effect_results.Examination = yield effects.Examine(path, None, None, seconds)
+        except CancelledError:
+            raise
+        except LspkitError:
+            continue
+        seconds = time_left(seconds, seen.duration)
+        states |= yield from read_states([effect_results.Elsewhere(seen.uri, seen.servers)])
+    return states
+
+
+def _servers_of(path: str) -> effects.Effects[set[tuple[str, str]]]:
+    """The servers of a file, running or not, each by id and root."""
+    try:
+        servers: list[effect_results.FileServer] = yield effects.FindServers(path)
+    except LspkitError:
+        return set()
+    return {(server.server, server.root) for server in servers}
 
 
 def _known_states(
