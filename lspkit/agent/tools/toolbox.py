@@ -294,8 +294,12 @@ class Toolbox:
         timeout, cancel = call.limits.timeout, call.limits.cancel
         left = CHECK_TIMEOUT if timeout is None else max(0.0, timeout - call.duration)
         applied = self._ws.apply(edit, verify=True, force=force, timeout=left, cancel=cancel)
-        unverified = (one.removeprefix(f"{self._ws.root}/") for one in applied.unverified)
-        call.outcome.warnings += [f"applied, but not verified: {one}" for one in unverified]
+        shown = {one_line(caveat.message) for caveat in edit.caveats}  # with the preview
+        unverified = (line for line in applied.unverified if line not in shown)
+        call.outcome.warnings += [
+            f"applied, but not verified: {line.removeprefix(f'{self._ws.root}/')}"
+            for line in unverified
+        ]
 
     def _requested_file(self, asked: ToolRequest) -> str:
         item = asked.values.get("item")

@@ -85,8 +85,8 @@ def _print_answer(ws: Workspace, query: Query, found: Any, *, as_data: bool) -> 
         print_message(query.nothing)
     else:
         print_lines(query.lines(found, SourceLines(ws.config.boundary(str(ws.root)))))
-    edit = found.edit if isinstance(found, AppliedEdit) else found
-    for caveat in getattr(edit, "caveats", ()):
+    # Those of an applied edit are among what is not verified.
+    for caveat in getattr(found, "caveats", ()):
         print_message(f"perhaps not all: {caveat}")
     if nothing:
         return NOTHING_FOUND
