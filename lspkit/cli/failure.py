@@ -1,10 +1,16 @@
-"""Failures of commands: one line for people, JSON for programs, and the exit status."""
+"""Failures of commands, and signals that end them: one line for people, JSON for programs, and the
+exit status."""
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from lspkit.cli.argument_types import UsageError
@@ -84,3 +90,22 @@ def _as_data(problem: Exception) -> dict[str, Any]:
 def _finite(value: Any) -> Any:
     """The value, as text if JSON has no such number: `retry_in` may be infinite."""
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@contextmanager
+def ending_by_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the block as an error would, so that it can clean up."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = [one for one in ("SIGTERM", "SIGHUP") if hasattr(signal, one)]
+    before = {getattr(signal, one): signal.signal(getattr(signal, one), end) for one in names}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

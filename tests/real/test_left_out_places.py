@@ -267,3 +267,34 @@ def test_what_a_style_sheet_takes_from_another_one_is_named(
     [caveat] = places.caveats
     assert caveat.kind == UNEXPLAINED
     assert lines(ws, list(caveat.places)) == {"a.scss:2"}
+
+
+def test_a_file_has_the_same_references_by_its_name_and_through_a_link(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": _PROJECT,
+        "real/__init__.py": "",
+        "real/part.py": "def area() -> int:\n    return 1\n",
+        "user.py": "from linked.part import area\n\narea()\n",
+    }
+    planted(tmp_path, files)
+    (tmp_path / "linked").symlink_to("real")
+    with opened("ty", tmp_path) as ws:
+        for name in ("real/part.py", "linked/part.py"):
+            places = ws.references(name, symbol="area", timeout=TIMEOUT)
+            assert lines(ws, places) == {"real/part.py:1", "user.py:1", "user.py:3"}
+
+
+def test_behind_a_link_out_of_the_workspace_references_may_be_missing_at_any_time(
+    tmp_path: Path,
+) -> None:
+    project, shared = tmp_path / "project", tmp_path / "shared"
+    planted(project, {"pyproject.toml": _PROJECT, "user.py": "from linked.part import area\n"})
+    planted(
+        shared, {"__init__.py": "", "part.py": "def area() -> int:\n    return 1\n\n\narea()\n"}
+    )
+    (project / "linked").symlink_to(shared)
+    with opened("ty", project) as ws:
+        for name, column in (("user.py", 25), ("linked/part.py", 5), ("user.py", 25)):
+            places = ws.references(name, 1, column, timeout=TIMEOUT)
+            assert not places.complete
+            assert "linked/part.py lies behind a link" in str(places.caveats[0])

@@ -23,7 +23,7 @@ import msgspec
 
 from lspkit.cli.argument_types import UsageError
 from lspkit.cli.check.git_program import FIRST_SECONDS, Git, environment
-from lspkit.cli.ending_signals import ending_by_signals
+from lspkit.cli.failure import ending_by_signals
 from lspkit.servers.project.project_files import ENVIRONMENT, PASSED_OVER
 from lspkit.workspace_boundary import work_tree
 

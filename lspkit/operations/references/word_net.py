@@ -91,7 +91,7 @@ class WordNet(msgspec.Struct, frozen=True):
 
     def without(self, places: Iterable[Location]) -> WordNet:
         """What is left if the answer has these places as well."""
-        known = self.known.union(map(_key, places))
+        known = self.known.union(_keys(places))
         return msgspec.structs.replace(self, words=unexplained(self.words, known), known=known)
 
     @property
@@ -320,21 +320,17 @@ def judged(
     A word that leads to another word that means it means it as well, as in a list of imports. One
     that leads no farther than to an import is not explained: that module is not known there.
     """
-    means = {*net.known, *map(_key, net.meaning.declared)}
-    lines = {(str(place.path), place.line) for place in net.meaning.declared}
+    declared = _keys(net.meaning.declared)
+    means, lines = {*net.known, *declared}, {key[:2] for key in declared}
+    targets = [[] if isinstance(answer, LspkitError) else _keys(answer) for answer in answers]
     places: dict[int, None] = {}
     is_new = True
     while is_new:
         is_new = False
         for number, (path, word) in enumerate(asked):
-            answer = answers[number]
-            if number in places or isinstance(answer, LspkitError):
-                continue
-            if any(
-                _key(target) in means
-                or (str(target.path), target.line) in lines
-                or str(target.path) in copies
-                for target in answer
+            if number not in places and any(
+                target in means or target[:2] in lines or target[0] in copies
+                for target in targets[number]
             ):
                 places[number] = None
                 means.add((path, word.line, word.column))
@@ -346,10 +342,10 @@ def judged(
         if number not in places
         and (
             isinstance(answer, LspkitError)
-            or all((str(target.path), target.line) in imports for target in answer)
+            or all(target[:2] in imports for target in targets[number])
             or (
                 net.meaning.is_fixture
-                and all(str(target.path) == asked[number][0] for target in answer)
+                and all(target[0] == asked[number][0] for target in targets[number])
             )
         )
     ]
@@ -370,7 +366,7 @@ def _copies(
     if not targets:
         return frozenset()
     found: dict[str, FoundFile] = yield FindPlaces("", "", tuple(targets.values()), texts=False)
-    return frozenset(path for path, uri in targets.items() if not found[uri].own)
+    return frozenset(os.path.realpath(path) for path, uri in targets.items() if not found[uri].own)
 
 
 def is_like(path: str, other: str) -> bool:
@@ -392,8 +388,16 @@ def is_like(path: str, other: str) -> bool:
     return not is_python or os.path.basename(folder) == os.path.basename(other_folder)
 
 
-def _key(place: Location) -> _Place:
-    return str(place.path), place.line, place.column
+def _keys(places: Iterable[Location]) -> list[_Place]:
+    """The places, with the real paths of their files: a server may name one through a link."""
+    real: dict[str, str] = {}
+    keys: list[_Place] = []
+    for place in places:
+        path = str(place.path)
+        if path not in real:
+            real[path] = os.path.realpath(path)
+        keys.append((real[path], place.line, place.column))
+    return keys
 
 
 def _location(path: str, word: Word) -> Location:

@@ -13,8 +13,10 @@ from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.library_files import locate_to_read
 from lspkit.servers.definition import Definition
+from lspkit.servers.project.project_files import PASSED_OVER
 from lspkit.servers.project.word_search import WordFiles, find_words
 from lspkit.servers.selection.choose import definitions
+from lspkit.workspace_boundary import is_inside
 
 #: Families whose files name the symbols of each other.
 RELATED = (
@@ -56,7 +58,18 @@ def find_word_files(context: Context, effect: FindWords, call: CallContext) -> W
         until=until,
         is_cancelled=call.cancelled,
     )
-    return msgspec.structs.replace(found, path=own)
+    reason = found.reason or behind_link(effect.declared, context.files.boundary.root)
+    return msgspec.structs.replace(found, path=own, reason=reason)
+
+
+def behind_link(path: str, root: str) -> str:
+    """Why files are missing in a search if this file lies behind a link out of the workspace."""
+    if not is_inside(path, root) or is_inside(os.path.realpath(path), root):
+        return ""
+    relative = os.path.relpath(path, root)
+    if not PASSED_OVER.isdisjoint(relative.split(os.sep)):
+        return ""  # of a library
+    return f"{relative} lies behind a link out of the workspace, and no files there were searched"
 
 
 def families_of(path: str, known: Iterable[Definition]) -> set[str]:

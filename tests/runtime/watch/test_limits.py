@@ -169,7 +169,7 @@ def test_nothing_is_clean_while_a_folder_with_changes_cannot_be_read(
         with no_descriptors_left():
             (tmp_path / "inner").rename(tmp_path / "away")
             (tmp_path / "other").rename(tmp_path / "inner")
-            report = ws.check("a.scr")
+            report = ws.check("a.scr", text="fine\n")  # the file cannot be read either
         assert report.verdict.unknown
         assert f"{tmp_path / 'inner'} cannot be read now" in str(report.servers[0].reason)
         assert ws.check("a.scr").verdict.clean
