@@ -28,7 +28,7 @@ _PROJECT = '[project]\nname = "shop"\nversion = "1"\n'
 _INCLUDE = 'include = ["src"]\n'
 #: A package whose configuration includes only its sources.
 PACKAGE = {
-    "pyproject.toml": f"{_PROJECT}[tool.pyright]\n{_INCLUDE}[tool.basedpyright]\n{_INCLUDE}",
+    "pyproject.toml": f"{_PROJECT}[tool.pyright]\n{_INCLUDE}",  # basedpyright reads it as well
     "src/shop/__init__.py": 'from .prices import price_of\n\n__all__ = ["price_of"]\n',
     "src/shop/prices.py": "def price_of(name: str) -> int:\n    return len(name)\n",
     "tests/test_prices.py": "from shop.prices import price_of\n\nprice_of('a')\n",
