@@ -26,8 +26,10 @@ from lspkit.servers.project.config_imports import imported_by
 
 #: Most files of one configuration that are asked about.
 MOST_FILES = 10
+#: The source of what was asked for.
+SOURCE = "configuration"
 #: Seconds in which TypeScript 7 publishes about a configuration, even if nothing is wrong.
-FIRST_PUSH = 1.0
+PUBLISHES_WITHIN = 1.0
 
 
 def read_configuration(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[None]:
@@ -46,7 +48,7 @@ def read_configuration(context: Context, one: CheckSubject, rule: ProofRule) -> 
     if config and rule.ask == "tsserver":
         files = yield from _files_of(context, one, config, until)
     elif config:
-        yield from _wait_for_first_push(one, path_to_uri(config))
+        yield from _wait_for_push(one, path_to_uri(config))
     server.record.configuration.note(one.uri, files, changes)
 
 
@@ -78,15 +80,15 @@ def _files_of(
     return known
 
 
-def _wait_for_first_push(one: CheckSubject, uri: str) -> Steps[None]:
-    """Wait until the server has published about a configuration that it has just loaded.
+def _wait_for_push(one: CheckSubject, uri: str) -> Steps[None]:
+    """Wait until the server has published about a configuration that it has read.
 
-    When it reads one again, it publishes before it answers about a source.
+    It reads one only once: it is restarted when one has changed.
     """
-    latest = min(one.call.deadline, time.monotonic() + FIRST_PUSH)
+    server, latest = one.server, min(one.call.deadline, time.monotonic() + PUBLISHES_WITHIN)
     while time.monotonic() < latest:
-        activity = one.server.activity.next(uri)
-        if one.server.record.last_said(uri) is not None or not one.server.usable:
+        activity = server.activity.next(uri)
+        if server.record.last_said(uri) is not None or not server.usable:
             return
         uncancelled((yield (activity, latest)))
 
@@ -105,7 +107,8 @@ def _ask_about(
             context, one, "synchronizeProjectList", {"knownProjects": []}, until
         )
         lists.append(tsserver.project_errors(answer, config))
-    one.server.record.pulled(path_to_uri(path), None, join_lists(lists))
+    # Not as a push: what vtsls publishes about it, perhaps later, has no codes.
+    one.server.record.pulled(path_to_uri(path), None, join_lists(lists), SOURCE)
 
 
 def _run(

@@ -189,8 +189,12 @@ TYPESCRIPT: tuple[Definition, ...] = (
                 DELETED: (DELETED, DELETED),
             },
             reads=_DATA,
-            # It registers for what these extend only some time after it has read that.
-            config=parts.ConfigFiles(imports=("tsconfig.json", "jsconfig.json")),
+            # It registers for what these extend only some time after it has read that. When it
+            # reads one again, it may publish late what is wrong with it, or not at all.
+            config=parts.ConfigFiles(
+                files=("tsconfig*.json", "jsconfig*.json"),
+                imports=("tsconfig.json", "jsconfig.json"),
+            ),
         ),
         # It happens from 1,000 changes on, in any number of notifications.
         exceptions=parts.Exceptions(loses_edits_after=500),
