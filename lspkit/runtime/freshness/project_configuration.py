@@ -29,7 +29,7 @@ MOST_FILES = 10
 #: The source of what was asked for.
 SOURCE = "configuration"
 #: Seconds in which TypeScript 7 publishes about a configuration, even if nothing is wrong.
-PUBLISHES_WITHIN = 1.0
+PUBLISHES_WITHIN = 5.0
 
 
 def read_configuration(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[None]:
