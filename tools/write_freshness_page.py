@@ -114,8 +114,8 @@ beside such a text.
 A verdict goes by the configuration that is on disk when it is asked for. Most servers are told of
 the change before the question and answer by it. The others are not believed until they do:
 `pyright` and `basedpyright` write a line when they have read their files again, and are waited for.
-`clangd`, `pyrefly`, `ty`, `zuban` and `svelte` are started anew, as is every server that reads
-something only once: what the configuration of `eslint`, `ruff`, `biome`, `oxlint` or TypeScript 7
+`clangd`, `pyrefly`, `ty`, `zuban`, `typescript-7` and `svelte` are started anew, as is every server
+that reads something only once: what the configuration of `eslint`, `ruff`, `biome` or `oxlint`
 imports or extends, and the files that `oxlint` ignores by. The check takes as long as that start
 then. While such files change again and again, as packages do when they are installed, the start
 waits until they have been still for a moment, for ten seconds at most. A file that calls for

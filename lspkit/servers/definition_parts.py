@@ -123,8 +123,6 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     ready_by: Signal | None = None
     #: The server loads the project again: nothing counts until it is ready again.
     unready_by: Signal | None = None
-    #: Methods that it answers from the file alone, rightly also before the project is loaded.
-    answers_before: tuple[str, ...] = ()
 
 
 class ProjectQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,6 +180,9 @@ class DocumentSync(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether of several documents that changed on disk together only one gets a `didSave`: it is
     #: about all of them, or tells the server nothing that it does not know from the changes.
     saves_once: bool = False
+    #: Characters that it takes for line ends, unlike the protocol. A document with one is closed
+    #: and opened instead of changed.
+    other_line_ends: str = ""
 
 
 class ConfigFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -327,13 +328,12 @@ class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
     compares_seconds: bool = False
     #: Whether `didChange` always carries the whole text.
     whole_texts: bool = False
-    #: Characters that it takes for line ends, unlike the protocol. A document with one is closed
-    #: and opened instead of changed.
-    other_line_ends: str = ""
     #: Whether `didSave` is sent, if the server asks for it.
     saves: bool = True
     #: Whether it ends when it is told of a path that is not UTF-8. It is not told of such files.
     utf8_paths: bool = False
+    #: Methods that it answers from the document alone, rightly also before the project is loaded.
+    answers_before: tuple[str, ...] = ()
 
 
 class Exceptions(msgspec.Struct, frozen=True, kw_only=True):

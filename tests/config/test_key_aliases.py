@@ -45,7 +45,7 @@ def test_everything_that_can_be_set_is_read(scene):
     assert pyright.initialization == {"a": 1}
     assert pyright.settings == {"python": {"analysis": {"typeCheckingMode": "strict"}}}
     assert pyright.language_ids == {".pyi": "python"}
-    assert pyright.position_encodings == ("utf-16",)
+    assert (pyright.position_encodings, pyright.proof) == (("utf-16",), "pull")
     assert pyright.watch[0][:2] == ("rojo", "sourcemap")
     assert (pyright.timing.initialize_timeout_ms, pyright.disabled) == (45_000, False)
     assert config.navigation_tools is False

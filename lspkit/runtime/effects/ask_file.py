@@ -107,7 +107,7 @@ def _ask_this(
 ) -> Steps[Reply | None]:
     """None if the server has to be replaced and was not asked."""
     definition = server.choice.definition
-    if effect.method in definition.readiness.answers_before:
+    if effect.method in definition.exceptions.messages.answers_before:
         yield from wait_until_ready(context, server, call)
     elif not server.is_ready or not server.record.loading.done or definition.forwards:
         yield from prepare_server(context, server, file, effect.text, call)

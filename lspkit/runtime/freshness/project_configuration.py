@@ -18,7 +18,7 @@ from lspkit.protocol.methods import EXECUTE_COMMAND
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.wire.raw_items import join_lists
 from lspkit.runtime.concurrency.waiter import Steps, uncancelled
-from lspkit.runtime.exchange.ask_server import request_deadline, request_server
+from lspkit.runtime.exchange.ask_server import request_deadline, request_server, wait_for
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.project_index import config_of
 from lspkit.runtime.freshness.check_subject import CheckSubject
@@ -26,8 +26,10 @@ from lspkit.servers.project.config_imports import imported_by
 
 #: Most files of one configuration that are asked about.
 MOST_FILES = 10
+#: The source of what was asked for.
+SOURCE = "configuration"
 #: Seconds in which TypeScript 7 publishes about a configuration, even if nothing is wrong.
-FIRST_PUSH = 1.0
+PUBLISHES_WITHIN = 5.0
 
 
 def read_configuration(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[None]:
@@ -35,40 +37,64 @@ def read_configuration(context: Context, one: CheckSubject, rule: ProofRule) -> 
     server, index = one.server, one.server.choice.definition.index
     if index is None or index.project is None:
         return
-    if server.record.configuration_of(one.uri) is not None:
+    if server.record.configuration.files_of(one.uri) is not None:
         return
-    changes = server.record.configuration_changes
+    changes = server.record.configuration.changes
     until = request_deadline(context, server, one.call)
     config = yield from config_of(context, server, index.project, one.file, until)
     if config is None:
         return
     files: tuple[str, ...] = (config,) if config else ()
     if config and rule.ask == "tsserver":
-        bases = imported_by(os.path.dirname(config), (os.path.basename(config),)) - {config}
-        exist = (path for path in sorted(bases) if path.endswith(".json") and os.path.isfile(path))
-        files = (config, *exist)[:MOST_FILES]
-        for path in files:
-            yield from _ask_about(context, one, config, path, until)
+        files = yield from _files_of(context, one, config, until)
     elif config:
-        yield from _wait_for_first_push(one, path_to_uri(config))
-    server.record.note_configuration(one.uri, files, changes)
+        yield from _wait_for_push(one, path_to_uri(config))
+    server.record.configuration.note(one.uri, files, changes)
 
 
-def _wait_for_first_push(one: CheckSubject, uri: str) -> Steps[None]:
-    """Wait until the server has published about a configuration that it has just loaded.
+def _files_of(
+    context: Context, one: CheckSubject, config: str, until: float
+) -> Steps[tuple[str, ...]]:
+    """The files of a configuration, after tsserver was asked about them.
 
-    When it reads one again, it publishes before it answers about a source.
+    Once for all sources that it includes: the answer may list all of them.
     """
-    latest = min(one.call.deadline, time.monotonic() + FIRST_PUSH)
+    server, uri = one.server, path_to_uri(config)
+    while (known := server.record.configuration.files_of(uri)) is None:
+        activity = server.activity.next(uri)
+        if not server.record.configuration.begin_reading(uri):
+            yield from wait_for(context, server, activity, until)
+            continue
+        try:
+            changes = server.record.configuration.changes
+            bases = imported_by(os.path.dirname(config), (os.path.basename(config),)) - {config}
+            there = (base for base in bases if base.endswith(".json") and os.path.isfile(base))
+            known = (config, *sorted(there))[:MOST_FILES]
+            for path in known:
+                yield from _ask_about(context, one, config, path, until, extends=bool(bases))
+            server.record.configuration.note(uri, known, changes)
+            return known
+        finally:
+            server.record.configuration.end_reading(uri)
+            server.activity.tell(uri)
+    return known
+
+
+def _wait_for_push(one: CheckSubject, uri: str) -> Steps[None]:
+    """Wait until the server has published about a configuration that it has read.
+
+    It reads one only once: it is restarted when one has changed.
+    """
+    server, latest = one.server, min(one.call.deadline, time.monotonic() + PUBLISHES_WITHIN)
     while time.monotonic() < latest:
-        activity = one.server.activity.next(uri)
-        if one.server.record.last_said(uri) is not None or not one.server.usable:
+        activity = server.activity.next(uri)
+        if server.record.last_said(uri) is not None or not server.usable:
             return
         uncancelled((yield (activity, latest)))
 
 
 def _ask_about(
-    context: Context, one: CheckSubject, config: str, path: str, until: float
+    context: Context, one: CheckSubject, config: str, path: str, until: float, *, extends: bool
 ) -> Steps[None]:
     """Have the record know the findings in one file of a configuration."""
     params = {"file": path, "projectFileName": config}
@@ -76,12 +102,13 @@ def _ask_about(
         (yield from _run(context, one, "semanticDiagnosticsSync", params, until))
     )
     lists = [items or b"[]"]
-    if path == config:
+    if path == config and extends:  # a file that it extends may be missing
         answer = yield from _run(
             context, one, "synchronizeProjectList", {"knownProjects": []}, until
         )
         lists.append(tsserver.project_errors(answer, config))
-    one.server.record.pulled(path_to_uri(path), None, join_lists(lists))
+    # Not as a push: what vtsls publishes about it, perhaps later, has no codes.
+    one.server.record.pulled(path_to_uri(path), None, join_lists(lists), SOURCE)
 
 
 def _run(

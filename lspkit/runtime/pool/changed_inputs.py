@@ -21,7 +21,9 @@ def note_changes(server: Server, slot: Slot, events: list[FileEvent]) -> bool:
         slot.changed_at = time.monotonic()
         is_outdated = server.begun and server.record.reread()
     if server.usable and any(event.path.endswith(DATA) for event in events):
-        is_outdated = server.record.data_changed() or is_outdated
+        server.record.configuration.forget()
+        if server.record.configuration.error() is not None:
+            server.record.outdated = is_outdated = True
     environments = server.record.inputs.environments
     may_differ = server.usable and environments.may_be_changed_by([one.path for one in events])
     if may_differ and not environments.are_current():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,13 +9,6 @@ from typing import Any
 import msgspec
 
 from lspkit.diagnostics import freshness_events
-from lspkit.diagnostics.configuration_error import (
-    CANNOT_READ,
-    ConfigurationError,
-    as_finding,
-    configuration_error,
-    unread_option,
-)
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import PUSHED, StoredReport
 from lspkit.errors import LspkitError
@@ -26,7 +18,7 @@ from lspkit.protocol.open_documents import View
 from lspkit.protocol.server_signal import LOG_MESSAGE
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.protocol.wire.bounded_lists import bounded_report
-from lspkit.runtime.server.connection import STDERR_KEPT
+from lspkit.runtime.server.configuration_record import ConfigurationRecord
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.pending_request import PendingRequest
@@ -34,7 +26,6 @@ from lspkit.servers.project.config_inputs import Inputs
 from lspkit.servers.project.skipped_files import ignoring, passed_over
 from lspkit.servers.readiness import Loading
 from lspkit.servers.selection.choose import Choice
-from lspkit.workspace_boundary import folders_above
 
 #: Why an empty list is no proof where the server skips a folder.
 PASSED_OVER = (
@@ -72,12 +63,8 @@ class DiagnosticsRecord:
         #: sent just before it was told: log lines before its answer are about the old one.
         self.rereading: float | None = None
         self._barrier: PendingRequest | None = None
-        #: Why it cannot read its configuration, from its own words; None if it can.
-        self._configuration_error: ConfigurationError | None = None
-        #: The configuration of TypeScript that includes a file, by URI, with the files that it
-        #: extends; and how often any of them may have changed.
-        self._configurations: dict[str, tuple[str, ...]] = {}
-        self.configuration_changes = 0
+        #: What it says about its configuration.
+        self.configuration = ConfigurationRecord(channel, choice, self.pulled)
 
     def gone(self, uri: str) -> None:
         """A file is deleted; it may never have been open."""
@@ -185,7 +172,7 @@ class DiagnosticsRecord:
         refresh = self._choice.definition.disk.refresh
         if refresh is None:
             return
-        self._forget_configurations()
+        self.configuration.forget()
         root = path_to_uri(self._choice.root).encode()
         params = msgspec.json.decode(msgspec.json.encode(refresh.params).replace(b"{root}", root))
         send = self._channel.ask if refresh.method == EXECUTE_COMMAND else self._channel.say
@@ -268,7 +255,7 @@ class DiagnosticsRecord:
         """Why an empty list for a file proves nothing; empty if it is a proof."""
         with self._channel.lock:
             said = self._channel.observations.doubt(uri)
-        said = said or self._configuration_doubt(uri)
+        said = said or self.configuration.doubt(uri)
         path = uri_to_path(uri)
         if said or path is None:
             return said
@@ -279,66 +266,6 @@ class DiagnosticsRecord:
         names = choice.definition.exceptions.ignore_files
         ignored_by = ignoring(path, names, choice.root) if names else ""
         return IGNORED.format(ignored_by) if ignored_by else ""
-
-    def _configuration_doubt(self, uri: str) -> str:
-        """Why findings in a file are those for another configuration; empty if they are not."""
-        error = self._unread_configuration()
-        if error is not None:
-            return CANNOT_READ + error.message
-        with self._channel.lock:
-            reports = [
-                (os.path.basename(path), report.items)
-                for path in self._configurations.get(uri, ())
-                for report in self._channel.observations.store.about(path_to_uri(path))
-            ]
-        unread = unread_option(reports)
-        return CANNOT_READ + unread if unread else ""
-
-    def _unread_configuration(self) -> ConfigurationError | None:
-        """What it has said about its configuration. The first call keeps it as a finding there."""
-        line, config = self._channel.observations.unread_configuration, self._choice.definition.disk
-        if not line or config.config is None or self._configuration_error is not None:
-            return self._configuration_error
-        connection, names = self._channel.connection, config.config.names
-        log = "" if connection is None else connection.stderr_tail(STDERR_KEPT)
-        folders = (self._choice.root, *folders_above(self._choice.root))
-        error = configuration_error(
-            line, log, [os.path.join(folder, name) for folder in folders for name in names]
-        )
-        if error is None or not error.is_whole:
-            return error  # its log may come later than its message
-        self._configuration_error = error
-        path = next((path for path in error.paths if os.path.isfile(path)), "")
-        if path:
-            self.pulled(path_to_uri(path), None, as_finding(error, self._choice.id))
-        return error
-
-    def configuration_of(self, uri: str) -> tuple[str, ...] | None:
-        """The files that configure a source, if known."""
-        with self._channel.lock:
-            return self._configurations.get(uri)
-
-    def note_configuration(self, uri: str, files: tuple[str, ...], changes: int) -> None:
-        """These files configure a source, unless one has changed since `changes` was counted."""
-        with self._channel.lock:
-            if changes == self.configuration_changes:
-                if len(self._configurations) >= MOST_REPORTED_FILES:
-                    self._configurations.clear()
-                self._configurations[uri] = files
-
-    def data_changed(self) -> bool:
-        """A file of data has changed, which may be a configuration.
-
-        Returns whether the server must be replaced, since it could not read the last one.
-        """
-        self._forget_configurations()
-        self.outdated = self.outdated or self._unread_configuration() is not None
-        return self.outdated
-
-    def _forget_configurations(self) -> None:
-        with self._channel.lock:
-            self.configuration_changes += 1
-            self._configurations.clear()
 
     def remembered(self, uri: str) -> list[StoredReport]:
         """Its last reports about a file, including those about an earlier text."""

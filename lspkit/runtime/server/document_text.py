@@ -89,5 +89,5 @@ def document_table(
         touch_with=messages.touch_with,
         whole=messages.whole_texts,
         saves=messages.saves,
-        other_line_ends=messages.other_line_ends,
+        other_line_ends=definition.documents.other_line_ends,
     )

@@ -25,7 +25,6 @@ from lspkit.runtime.process.launch import LaunchError
 from lspkit.runtime.process.process_setup import ProcessSetup, initialize_options
 from lspkit.runtime.process.usage import is_asleep
 from lspkit.runtime.server import failure_errors
-from lspkit.runtime.server.announcer import Announcer
 from lspkit.runtime.server.connection import BLOCKED, Connection
 from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
 from lspkit.runtime.server.document_channel import DocumentChannel
@@ -37,7 +36,7 @@ from lspkit.servers.project.index_state import IndexState
 from lspkit.servers.selection.choose import Choice
 from lspkit.servers.sidecar_commands import Commands
 from lspkit.servers.status import ServerState
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.workspace_event import Announcer, WorkspaceEvent
 
 log = logging.getLogger("lspkit.runtime")
 

@@ -101,7 +101,6 @@ SYSTEMS: tuple[Definition, ...] = (
             load_begins_within=1.0,
             ready_by=Signal(_STATUS, {"quiescent": True}),
             unready_by=Signal(_STATUS, {"quiescent": False}),
-            answers_before=(DOCUMENT_SYMBOLS,),
         ),
         documents=parts.DocumentSync(unsaved="opened"),
         proofs=(
@@ -129,7 +128,9 @@ SYSTEMS: tuple[Definition, ...] = (
             ),
         ),
         exceptions=parts.Exceptions(
-            experimental={"serverStatusNotification": True}, read_back="rust-analyzer/viewFileText"
+            experimental={"serverStatusNotification": True},
+            read_back="rust-analyzer/viewFileText",
+            messages=parts.DocumentMessages(answers_before=(DOCUMENT_SYMBOLS,)),
         ),
         install={"rustup": "rust-analyzer rust-src", "brew": "rust-analyzer"},
         quirks=(

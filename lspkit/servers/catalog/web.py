@@ -81,7 +81,7 @@ _PROJECT_INFO = parts.ProjectQuery(
 )
 
 #: tsserver begins a new line at U+2028 and U+2029, too.
-_LINES = parts.DocumentMessages(other_line_ends="\u2028\u2029")
+_LINE_ENDS = "\u2028\u2029"
 
 TYPESCRIPT: tuple[Definition, ...] = (
     Definition(
@@ -103,13 +103,14 @@ TYPESCRIPT: tuple[Definition, ...] = (
         ),
         readiness=parts.Readiness(load_begins_within=1.0),
         index=parts.ProjectIndex(project=msgspec.structs.replace(_PROJECT_INFO, searches_one=True)),
-        documents=parts.DocumentSync(unsaved="opened", misses_created=True),
+        documents=parts.DocumentSync(
+            unsaved="opened", misses_created=True, other_line_ends=_LINE_ENDS
+        ),
         # It publishes nothing when a clean file stays clean, but answers tsserver's own requests.
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         disk=parts.DiskReactions(
             packages="node_modules", refresh=_RELOADS, reads=_DATA, sorts_changes=True
         ),
-        exceptions=parts.Exceptions(messages=_LINES),
         install={"npm": "typescript-language-server@5.3.0 typescript@5.9"},
         quirks=(
             "Counts lines in another way after a U+2028 or U+2029: places below one are wrong.",
@@ -133,7 +134,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         trust=parts.HARMLESS,
         readiness=parts.Readiness(load_begins_within=1.0),
         index=parts.ProjectIndex(project=_PROJECT_INFO),
-        documents=parts.DocumentSync(unsaved="opened"),
+        documents=parts.DocumentSync(unsaved="opened", other_line_ends=_LINE_ENDS),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         disk=parts.DiskReactions(
             packages="node_modules",
@@ -141,7 +142,6 @@ TYPESCRIPT: tuple[Definition, ...] = (
             # Not `*`: reading all projects again takes long.
             reads=("*.json",),
         ),
-        exceptions=parts.Exceptions(messages=_LINES),
         install={"npm": "@vtsls/language-server"},
         quirks=(
             "Counts lines in another way after a U+2028 or U+2029: places below one are wrong.",
@@ -189,8 +189,12 @@ TYPESCRIPT: tuple[Definition, ...] = (
                 DELETED: (DELETED, DELETED),
             },
             reads=_DATA,
-            # It registers for what these extend only some time after it has read that.
-            config=parts.ConfigFiles(imports=("tsconfig.json", "jsconfig.json")),
+            # It registers for what these extend only some time after it has read that. When it
+            # reads one again, it may publish late what is wrong with it, or not at all.
+            config=parts.ConfigFiles(
+                files=("tsconfig*.json", "jsconfig*.json"),
+                imports=("tsconfig.json", "jsconfig.json"),
+            ),
         ),
         # It happens from 1,000 changes on, in any number of notifications.
         exceptions=parts.Exceptions(loses_edits_after=500),
@@ -269,7 +273,9 @@ COMPONENTS: tuple[Definition, ...] = (
             },
         ),
         readiness=parts.Readiness(load_begins_within=1.0),
-        documents=parts.DocumentSync(unsaved="opened", misses_created=True),
+        documents=parts.DocumentSync(
+            unsaved="opened", misses_created=True, other_line_ends=_LINE_ENDS
+        ),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         disk=parts.DiskReactions(
             packages="node_modules", refresh=_RELOADS, reads=_SCRIPTS_AND_DATA, sorts_changes=True
@@ -277,7 +283,6 @@ COMPONENTS: tuple[Definition, ...] = (
         # Without the plugin it would parse the whole file as a script.
         exceptions=parts.Exceptions(
             borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
-            messages=_LINES,
         ),
         install={"npm": "typescript-language-server@5.3.0 @vue/language-server typescript@5.9"},
         quirks=(
