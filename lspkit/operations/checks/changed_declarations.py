@@ -192,10 +192,11 @@ class _Edit:
 
     def is_inside_bodies(self, symbols: Sequence[Outline]) -> bool:
         """Whether every block is inside the body of a function."""
-        functions = list(_functions(symbols))
+        if not self._blocks:
+            return True
+        heads = [(one, self._signature(one)[0]) for one in _functions(symbols)]
         return all(
-            any(self._is_in_body(block, one, self._signature(one)[0]) for one in functions)
-            for block in self._blocks
+            any(self._is_in_body(block, one, head) for one, head in heads) for block in self._blocks
         )
 
     def vanished_names(self, symbols: Sequence[Outline]) -> Iterator[Outline]:

@@ -23,6 +23,8 @@ from lspkit.servers.project.word_search import Word, WordFiles
 
 #: How often the users of users are searched, for how many names, and in how many files in all.
 MOST_ROUNDS, MOST_NAMES, MOST_FILES = 5, 60, 60
+#: Most uses in one file that are looked at.
+MOST_USES = 300
 #: The least time for the first search, in seconds: it is what servers do not know that matters.
 LEAST = 0.5
 #: Characters of a line that are looked at: longer ones are not written by people.
@@ -90,7 +92,9 @@ def find_word_dependents(
                 for one in uses
                 if one.word not in found.members or path == found.path or one.line in known
             ]
-            users |= dict.fromkeys(_users(path, texts[path], sure, inside))
+            if len(sure) > MOST_USES:
+                result.reason = result.reason or SPREAD
+            users |= dict.fromkeys(_users(path, texts[path], sure[:MOST_USES], inside))
         wanted = [name for name in users if name and name not in names]
         names |= dict.fromkeys(wanted)
         if len(names) > MOST_NAMES or len(result.lines) > MOST_FILES:
