@@ -183,14 +183,15 @@ def test_what_cannot_be_followed_makes_the_rest_unknown(tmp_path: Path) -> None:
     assert report.other_files.unknown[""].startswith("it hands on all names of another file")
 
 
-def test_a_user_of_another_root_is_counted(tmp_path: Path) -> None:
-    """The server of the edited file does not check it."""
+def test_a_user_of_another_root_is_told(tmp_path: Path) -> None:
+    """The server of the edited file does not check it; its own server does."""
     real_servers.require("ty")
     folder = tmp_path / "project"
     for name, text in {
         "a/pyproject.toml": '[project]\nname = "a"\nversion = "1"\n',
         "a/prices.py": "def price_of(item: str) -> int:\n    return 1\n",
-        "b/pyproject.toml": '[project]\nname = "b"\nversion = "1"\n',
+        "b/pyproject.toml": '[project]\nname = "b"\nversion = "1"\n'
+        '[tool.ty.environment]\nextra-paths = ["../a"]\n',
         "b/user.py": "from prices import price_of\n\nprint(price_of('a'))\n",
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -198,5 +199,5 @@ def test_a_user_of_another_root_is_counted(tmp_path: Path) -> None:
     new = "def price_of(item: str, tax: int) -> int:\n    return 1\n"
     with workspace(folder, "ty", argv=real_servers.command("ty")) as ws:
         report = ws.write("a/prices.py", new, scope="project", timeout=TIMEOUT)
-    assert report.verdict.unknown
-    assert report.other_files.left_out == 1
+    assert report.verdict.dirty
+    assert [Path(path).name for path in report.other_files.introduced or {}] == ["user.py"]
