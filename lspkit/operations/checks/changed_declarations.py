@@ -25,6 +25,8 @@ CONTAINERS = frozenset(
 )
 #: Those among them that nothing inherits from, and whose name everything else has to use.
 NAMESPACES = frozenset({"namespace", "module", "package", "file"})
+#: Names of methods that are called by the name of their class.
+CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "constructor"})
 #: Names that nobody writes who uses what has them.
 IMPLICIT = re.compile(r"__\w+__|constructor|<\w*>|")
 #: Files of languages in which the type of a function may follow from its body.
@@ -136,12 +138,23 @@ def changed_declarations(
     changed = [*edit.changed(symbols, None), *edit.vanished_names(symbols)]
     unique = {(one.line, one.column): one for one in changed}
     named = [one for one in unique.values() if not IMPLICIT.fullmatch(one.name)]
+    implicit = [
+        one
+        for one in unique.values()
+        if IMPLICIT.fullmatch(one.name) and one.name not in CONSTRUCTORS
+    ]
     top = {one.name for one in named if one.kind == "import"} | set(_top_names(symbols))
     return ChangedDeclarations(
         list(unique.values()),
         [*(one.name for one in named), *edit.vanished_exports(symbols)],
         [one.name for one in named if one.name not in top],
-        [one.name for one in named if edit.is_changed_inside(one)],
+        [
+            one.name
+            for one in named
+            if edit.is_changed_inside(one)
+            # Nobody writes such a name who calls, adds or compares objects.
+            and not any(one.start <= other.line <= one.end for other in implicit)
+        ],
         edit.has_star(),
         edit.is_inside_bodies(symbols),
     )
