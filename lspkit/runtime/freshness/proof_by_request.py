@@ -38,12 +38,12 @@ from lspkit.runtime.server.server import Server
 
 #: The reason for an answer from before the project was loaded.
 NOT_READY = "it was not ready"
-#: The reason for an answer that cannot be decoded.
 #: The reason for an answer without findings from a server that nobody has tried.
 UNTRIED_PULL = (
     "lspkit does not know whether it has read this text when it answers, so an empty answer proves "
     'nothing; if it has, set lsp.{}.proof to "pull"'
 )
+#: The reason for an answer that cannot be decoded.
 NONSENSE = f"it answered {PULL_DIAGNOSTICS} with something that is not a report"
 
 

@@ -75,7 +75,7 @@ def test_a_check_that_was_under_way_when_the_text_was_sent_is_not_about_it(
         push(CHANGE, path, seconds=1.0),
     ]
     argv = scripted(Script(say=say, diagnostics=NO_PUSHES))
-    with workspace(tmp_path, argv, text="fine\n") as ws:
+    with workspace(tmp_path, argv, text="def fine\n") as ws:
         assert ws.check("a.scr", timeout=20).verdict.clean
         ws.document_symbols("a.scr")
         assert outcome(ws.write("a.scr", "as fine\n", timeout=20)) == ("clean", "version", 2)
