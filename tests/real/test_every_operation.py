@@ -30,6 +30,10 @@ from tests.real.reading import (
 
 pytestmark = pytest.mark.server
 
+#: The file whose places lspkit adds to an answer. The server leaves them out without an index, and
+#: the function is declared in it.
+ADDED = {"clangd": "shapes.h"}
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test of an operation runs for those that the server knows, or does not know."""
@@ -81,7 +85,13 @@ class EveryOperation:
         expected = both.expected(operation)
         assert bool(expected) is (operation not in ABILITIES[self.server].silent)
 
-        assert both.asked(operation) == expected
+        answer = both.asked(operation)
+        added = ADDED.get(self.server)
+        if operation == "references":
+            answer = [one for one in answer if Path(one[0]).name != added]
+        if operation == "rename":
+            answer = {path: text for path, text in answer.items() if Path(path).name != added}
+        assert answer == expected
 
     def test_references_may_be_without_the_declaration(self, both: Both) -> None:
         spot = both.spot("references")
@@ -116,10 +126,14 @@ class EveryOperation:
 
         edit = both.ask("rename")
 
-        assert [str(path) for path in edit.files] == sorted(expected)
+        added = {path for path in edit.files if path.name == ADDED.get(self.server)}
+        assert [str(path) for path in edit.files if path not in added] == sorted(expected)
+        assert bool(added) is (self.server in ADDED)
         assert edit.server == self.server
         for change in edit.changes:
             path = str(change.path)
+            if change.path in added:
+                continue
             assert patched(before[path], change.diff()) == expected[path] != before[path]
             assert change.diff() in edit.diff()
         assert {path: Path(path).read_text(encoding="utf-8") for path in expected} == before
@@ -136,7 +150,10 @@ class EveryOperation:
         edit = both.ws.rename(place.path, at.line, column, "gauge", timeout=TIMEOUT)
 
         texts = preview_texts(edit)
-        assert texts == raw_texts(both.reader, raw)
+        added = ADDED.get(self.server)
+        assert {
+            path: text for path, text in texts.items() if Path(path).name != added
+        } == raw_texts(both.reader, raw)
         assert {str(both.path(one)) for one in (both.sample.main, both.sample.library)} <= set(
             texts
         )

@@ -123,11 +123,17 @@ def test_references_are_where_the_server_says(pair: Pair, use: str, declared: bo
     if declared:
         assert len({path for path, _ in expected}) >= 2
 
-    found = pair.ws.references(
-        spot.file, *pair.project.place(spot), include_declaration=declared, timeout=TIMEOUT
+    found = plain_locations(
+        pair.ws.references(
+            spot.file, *pair.project.place(spot), include_declaration=declared, timeout=TIMEOUT
+        )
     )
 
-    assert plain_locations(found) == expected
+    assert [one for one in found if one in expected] == expected
+    # Without an index, clangd leaves out a declaration in a header.
+    added = [one for one in found if one not in expected]
+    definition = pair.reader.locations(pair.ask_raw("textDocument/definition", spot))
+    assert added == (definition if added and declared else [])
 
 
 @pytest.mark.parametrize("use", ["far_use", "near_use", "method"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from lspkit.answer import Answer
 from lspkit.errors import CancelledError, LspkitError
 from lspkit.operations.effects import Effects
@@ -37,9 +39,14 @@ def references(request: ReferencesRequest) -> Locations:
         except LspkitError:
             pass  # out of time, for example: the first answer counts
         net = net.without(places)
+        if net.words and not request.include_declaration:
+            # Words that the servers know and leave out are declarations, or count as such.
+            every = msgspec.structs.replace(request, include_declaration=True)
+            net = net.without((yield from _known_references(every)))
     findings = yield from ask_meanings(net)
+    declared = findings.declared if request.include_declaration else []
     return Answer(
-        sort_locations([*places, *findings.places]),
+        sort_locations([*places, *declared, *findings.places]),
         [*places.caveats, *findings.caveats(net.meaning.name)],
     )
 

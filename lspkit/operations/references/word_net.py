@@ -22,12 +22,12 @@ from typing import Any
 import msgspec
 
 from lspkit.answer import NOT_ASKED, UNEXPLAINED, Answer
-from lspkit.errors import LspkitError, RequestTimeoutError
+from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError
 from lspkit.operations.checks.changed_declarations import CONTAINERS, FUNCTIONS, NAMESPACES
 from lspkit.operations.checks.import_lines import import_word
 from lspkit.operations.effect_results import FoundFile
 from lspkit.operations.effects import DoAll, Effects, FindPlaces, FindWords, ReadText, SyncFile
-from lspkit.operations.navigation import DefinitionRequest
+from lspkit.operations.navigation import DeclarationRequest, DefinitionRequest
 from lspkit.operations.request import OPERATIONS, PositionRequest
 from lspkit.operations.symbols import DocumentSymbolsRequest, document_symbols
 from lspkit.protocol.text import Text
@@ -77,6 +77,11 @@ class Meaning(msgspec.Struct, frozen=True):
     #: Whether it is a fixture of pytest: a parameter anywhere means it by its name.
     is_fixture: bool = False
 
+    @property
+    def lines(self) -> set[tuple[str, int]]:
+        """The lines that declare it."""
+        return {(str(place.path), place.line) for place in self.declared}
+
 
 class WordNet(msgspec.Struct, frozen=True):
     """The words in code that an answer does not explain."""
@@ -109,6 +114,8 @@ def files_to_open(words: Iterable[str]) -> list[str]:
 class Findings(msgspec.Struct, frozen=True):
     """What the servers of the words know of them."""
 
+    #: Words that declare the symbol.
+    declared: list[Location] = []
     #: Words that mean the symbol.
     places: list[Location] = []
     #: Words of which no server knows what they mean.
@@ -150,11 +157,17 @@ def cast_net(
     found: WordFiles = yield FindWords(
         request.path, meaning.path, (meaning.name,), near, SEARCH_SECONDS
     )
-    places = [*known, *meaning.declared]
-    words = possible_words(found.code, meaning)
+    code = found.code
     if request.text is not None:
-        words.pop(found.path, None)  # the words on disk are not those of the caller's text
-    return WordNet(meaning, words, reason=found.reason).without(places)
+        code.pop(found.path, None)  # the words on disk are not those of the caller's text
+    net = WordNet(meaning, possible_words(code, meaning), reason=found.reason).without(known)
+    if net.words:
+        # In a header, for example: what leads there means the symbol as well.
+        more = yield from _targets(DeclarationRequest, request, line, column)
+        meaning = msgspec.structs.replace(meaning, declared=(*meaning.declared, *more))
+        words = unexplained(possible_words(code, meaning), net.known)
+        net = msgspec.structs.replace(net, meaning=meaning, words=words)
+    return net
 
 
 def open_files(net: WordNet) -> Effects[None]:
@@ -168,9 +181,14 @@ def open_files(net: WordNet) -> Effects[None]:
 
 def ask_meanings(net: WordNet) -> Effects[Findings]:
     """Ask the servers of the words where the name is defined there."""
-    asked = [(path, word) for path in net.files for word in net.words[path]][:MOST_QUESTIONS]
+    declared, left = list[tuple[str, Word]](), list[tuple[str, Word]]()
+    for path, words in net.words.items():
+        for word in words:
+            is_declared = (path, word.line) in net.meaning.lines
+            (declared if is_declared else left).append((path, word))
+    opened = set(net.files)
+    asked = [(path, word) for path, word in left if path in opened][:MOST_QUESTIONS]
     chosen = set(asked)
-    left = [(path, word) for path, words in net.words.items() for word in words]
     not_asked = [_location(*place) for place in left if place not in chosen]
     answers: list[Answer[Location] | LspkitError] = yield DoAll(
         tuple(
@@ -183,6 +201,7 @@ def ask_meanings(net: WordNet) -> Effects[Findings]:
     places, unsure = judged(asked, answers, net, copies)
     late = [place for place in unsure if isinstance(answers[place], RequestTimeoutError)]
     return Findings(
+        [_location(*place) for place in declared],
         [_location(*asked[place]) for place in places],
         [_location(*asked[place]) for place in unsure if place not in late],
         [*(_location(*asked[place]) for place in late), *not_asked],
@@ -200,13 +219,9 @@ def _meaning(
     name = name_at(text, line, column)
     if not name:
         return None
-    asked = DefinitionRequest(path=request.path, text=request.text, line=line, column=column)
-    try:
-        declared: list[Location] = yield from OPERATIONS[DefinitionRequest].steps(asked)
-    except LspkitError:
-        declared = []
+    declared = yield from _targets(DefinitionRequest, request, line, column)
     here = Location(Path(request.path), _range(line, column, name), path_to_uri(request.path))
-    places = [*(place for place in declared if place.path is not None), *more] or [here]
+    places = [*declared, *more] or [here]
     first = places[0]
     path = str(first.path)
     own = request.text if path == request.path else None
@@ -228,6 +243,23 @@ def _meaning(
     is_fixture = path.endswith(_PYTHON) and bool(_FIXTURE.search(_lines_above(source, first.line)))
     owner = owners[-1] if owners else ""
     return Meaning(name, path, tuple(places), owner, is_fixture=is_fixture)
+
+
+def _targets(
+    kind: type[PositionRequest[Answer[Location]]],
+    request: PositionRequest[Any],
+    line: int,
+    column: int,
+) -> Effects[list[Location]]:
+    """The files and places that a question about the position leads to."""
+    asked = kind(path=request.path, text=request.text, line=line, column=column)
+    try:
+        places: list[Location] = yield from OPERATIONS[kind].steps(asked)
+    except CancelledError:
+        raise
+    except LspkitError:
+        return []
+    return [place for place in places if place.path is not None]
 
 
 def _lines_above(text: Text, line: int) -> str:
@@ -272,7 +304,11 @@ def possible_words(
     words: dict[str, tuple[Word, ...]], meaning: Meaning
 ) -> dict[str, tuple[Word, ...]]:
     """The words that may mean the symbol, by what stands beside them."""
-    return _kept(words, lambda path, word: may_mean(word, path, meaning))
+    declared = meaning.lines
+    return _kept(
+        words,
+        lambda path, word: (path, word.line) in declared or may_mean(word, path, meaning),
+    )
 
 
 def may_mean(word: Word, path: str, meaning: Meaning) -> bool:

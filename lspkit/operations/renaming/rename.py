@@ -75,6 +75,16 @@ def _with_words(
     net = yield from cast_net(request, *position, changed_places(edit), members)
     if net is None:
         return edit
+    declared = net.meaning.declared
+    if not any(covers(edit, place) for place in declared):
+        # An alias gets another name, or the declaration belongs to another server.
+        more = None
+        if is_plain(edit, request.new_name):
+            more = yield from _rename_member(request, declared[0])
+        whole = more and merge(edit, more)
+        if not whole:
+            return edit
+        edit, net = whole, net.without(changed_places(whole))
     if net.words:
         yield from open_files(net)
         try:
@@ -86,10 +96,11 @@ def _with_words(
         edit = merge(edit, again) or edit
         net = net.without(changed_places(edit))
     findings = yield from ask_meanings(net)
-    for place in findings.places:
-        edit = yield from _with_place(request, edit, place, net.meaning.declared)
+    places = [*findings.declared, *findings.places]
+    for place in places:
+        edit = yield from _with_place(request, edit, place, declared)
     name = net.meaning.name
-    missed = [place for place in findings.places if not covers(edit, place)]
+    missed = [place for place in places if not covers(edit, place)]
     edit = yield from _with_texts(edit, missed, name, request.new_name)
     edit = yield from _with_exports(edit, net.meaning, request.new_name)
     return msgspec.structs.replace(edit, caveats=(*edit.caveats, *findings.caveats(name)))
@@ -107,15 +118,19 @@ def _with_place(
     more = yield from _rename_member(request, place)
     if more is None:
         return edit
-    is_plain = all(
-        one.new_text == request.new_name
-        for change in more.changes
+    if not is_plain(more, request.new_name) and not any(covers(more, one) for one in declared):
+        return edit
+    return merge(edit, more) or edit
+
+
+def is_plain(edit: WorkspaceEdit, new_name: str) -> bool:
+    """Whether an edit does no more than to replace names by the new one."""
+    return all(
+        one.new_text == new_name
+        for change in edit.changes
         if isinstance(change, FileEdit)
         for one in change.edits
     )
-    if not is_plain and not any(covers(more, one) for one in declared):
-        return edit
-    return merge(edit, more) or edit
 
 
 def _with_texts(
