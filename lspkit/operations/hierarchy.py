@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from lspkit.answer import NOT_ASKED, UNEXPLAINED, Answer
-from lspkit.errors import CancelledError, LspkitError, PositionError
+from lspkit.errors import CancelledError, LspkitError, PathError, PositionError
 from lspkit.operations.checks.changed_declarations import FUNCTIONS
 from lspkit.operations.effect_results import Reply
 from lspkit.operations.effects import Ask, DoAll, Effects, ReadText, ReportUndecodable
@@ -32,7 +32,7 @@ from lspkit.operations.symbols import DocumentSymbolsRequest, document_symbols
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.raw_items import read_calls_with_items, read_hierarchy_items
 from lspkit.protocol.wire.results import SYMBOL_KINDS, WireItem
-from lspkit.types import Call, CallItem, Caveat, HierarchyItem, Location, TypeItem
+from lspkit.types import Call, CallItem, Caveat, HierarchyItem, Location, Position, TypeItem
 
 #: What stands behind the name of a function that is called.
 _CALLED = re.compile(r"\s*(?:<[^()]*>\s*)?!?\(")
@@ -250,7 +250,10 @@ def _calls_left_out(
     missing: list[Location] = []
     for place in places:
         if place.path is not None and not _has_call(calls, place):
-            text: Text = yield ReadText(str(place.path), None)
+            try:
+                text: Text = yield ReadText(str(place.path), None)
+            except PathError:
+                continue  # outside, or excluded by the configuration
             end = place.range.end
             if _CALLED.match(text.line(end.line - 1)[end.column - 1 :]):
                 missing.append(place)
@@ -269,21 +272,32 @@ def _calls_at(places: list[Location]) -> Effects[tuple[list[Call], list[Location
     """The calls at these places by the functions around them, and the places outside of any."""
     calls: list[Call] = []
     nobody: list[Location] = []
-    for place in places:
-        path, caller = str(place.path), Answer[CallItem]()
-        symbols = yield from document_symbols(DocumentSymbolsRequest(path=path))
-        around = symbols_around(symbols, place.range.start)
-        function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
-        if function is not None:
-            start = function.selection.start
-            caller = yield from prepare_call_hierarchy(
-                CallHierarchyRequest(path=path, line=start.line, column=start.column)
-            )
-        if caller:
-            calls.append(Call(caller[0], (place.range,)))
+    for place in places[:MOST_PLACES]:
+        try:
+            callers = yield from _callers_at(str(place.path), place.range.start)
+        except CancelledError:
+            raise
+        except LspkitError:
+            callers = []
+        if callers:
+            calls.append(Call(callers[0], (place.range,)))
         else:
             nobody.append(place)
-    return calls, nobody
+    return calls, [*nobody, *places[MOST_PLACES:]]
+
+
+def _callers_at(path: str, place: Position) -> Effects[list[CallItem]]:
+    """The item of the function around a place; none outside of any."""
+    symbols = yield from document_symbols(DocumentSymbolsRequest(path=path))
+    around = symbols_around(symbols, place)
+    function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
+    if function is None:
+        return []
+    start = function.selection.start
+    items: list[CallItem] = yield from prepare_call_hierarchy(
+        CallHierarchyRequest(path=path, line=start.line, column=start.column)
+    )
+    return items
 
 
 def _merged(results: list[tuple[CallItem, Answer[Call]]], method: str) -> list[Call]:

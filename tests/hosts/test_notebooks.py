@@ -114,7 +114,7 @@ def test_the_first_workspace_warns_in_the_words_of_the_command_line(user, argv):
     folder = user.project("project", argv)
     said = user.types(IMPORT, OPEN, CHECK)
     line = user.runs("-m", "lspkit", "check", "--root", "project", "project/a.scr", status=3).err
-    held = "held back: lsp.scripted.command, .venv/bin/ruff. To allow it: "
+    held = "held back: lsp.scripted.command, lsp.scripted.proof, .venv/bin/ruff. To allow it: "
     assert line.startswith(f"lspkit: {folder} is not trusted; {held}")
     assert line.endswith(
         f"lspkit trust add {folder} (in a terminal), or Workspace(..., trusted=True)\n"

@@ -71,12 +71,12 @@ def test_the_edit_that_is_checked_is_the_one_that_is_applied(
         )
     )
     with (
-        workspace(tmp_path, argv) as ws,
+        workspace(tmp_path, argv, text="def other\n") as ws,
         served(ws, roots=[inner.as_uri()], allow_apply=True) as client,
     ):
         client.text("lsp_rename", **RENAME)
         assert len(Log.of(argv).messages("textDocument/rename")) == 1
-    assert (tmp_path / "a.scr").read_text(encoding="utf-8") == SOURCE
+    assert (tmp_path / "a.scr").read_text(encoding="utf-8") == "def other\n"
     assert (inner / "b.scr").read_text(encoding="utf-8") == "def hello\n"
 
 

@@ -173,6 +173,14 @@ def test_what_changes_in_lists_and_statements_of_several_lines(
     assert changed.has_star is ("*" in old)
 
 
+@pytest.mark.parametrize("line", ["    *,\n", "    **options: int,\n", "    *names: str,\n"])
+def test_a_star_among_parameters_is_no_comment(line: str) -> None:
+    old = "def total(\n    a: int,\n    b: int,\n) -> int:\n    return 1\n"
+    total = outline(old, "def total", "total", "function", 5)
+    new = old.replace("    b: int,\n", f"{line}    b: int,\n")
+    assert [one.name for one in changed_declarations(old, new, [total]).symbols] == ["total"]
+
+
 def test_a_function_that_only_moved_has_not_changed() -> None:
     guess = PYTHON[PYTHON.index("def guess") :]
     moved = PYTHON.replace(guess, "").replace("LIMIT = 3\n", f"LIMIT = 3\n\n\n{guess}")

@@ -138,6 +138,24 @@ def test_a_linked_package_of_the_same_repository_is_renamed(server: str, tmp_pat
         assert (folder / name).read_text() == PACKAGES[name].replace("priceOf", "costOf")
 
 
+def test_keys_and_exports_of_another_root_keep_their_names(tmp_path: Path) -> None:
+    user = "import { priceOf } from '@shop/a';\nexport const tools = { priceOf };\n"
+    files = {**PACKAGES, "packages/b/src/b.ts": f"{user}export {{ priceOf }};\n"}
+    folder = planted(tmp_path / "project", files)
+    (folder / "node_modules" / "@shop").mkdir(parents=True)
+    (folder / "node_modules" / "@shop" / "a").symlink_to("../../packages/a")
+    with opened("typescript", folder) as ws:
+        edit = ws.rename(
+            "packages/a/src/a.ts", symbol="priceOf", new_name="costOf", timeout=TIMEOUT
+        )
+        ws.apply(edit, timeout=TIMEOUT)
+    assert (folder / "packages/b/src/b.ts").read_text().splitlines() == [
+        "import { costOf } from '@shop/a';",
+        "export const tools = { priceOf: costOf };",
+        "export { costOf as priceOf };",
+    ]
+
+
 @pytest.mark.parametrize("server", ["pyright", "ty"])
 def test_an_edit_that_breaks_another_root_says_so(server: str, tmp_path: Path) -> None:
     with opened(server, planted(tmp_path / "project", ROOTS)) as ws:

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.servers.project.word_search import NO_TIME, find_words, words_in
+from lspkit.servers.project.word_search import (
+    BESIDE,
+    LARGEST,
+    NO_TIME,
+    TOO_LARGE,
+    find_words,
+    words_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +27,15 @@ from lspkit.servers.project.word_search import NO_TIME, find_words, words_in
         ("a.c", "char c = '\\''; it = '\"'; /* it */", "code comment"),
         ("a.sh", 'it "$it" # it', "code code comment"),
         ("a.vue", '<!-- it --><a :x="it">', "comment code"),
+        ("a.vue", '<a accept="image/*" href="https://x">{it}', "code"),
+        ("a.js", "if (/^https?:\\/\\//.test(it)) it()", "code code"),
+        ("a.tsx", "<p>It's {it}</p>", "code"),
+        ("a.rb", '"#{it} it"', "code string"),
+        ("a.kt", '"${it} it"', "code string"),
+        ("a.cs", '$"{it} it" "{it}"', "code string string"),
+        ("a.go", "`\\` + it", "code"),
+        ("a.php", "#[At(it)]\n# it", "code comment"),
+        ("a.py", "'abc \\\n it' + it", "string code"),
         ("a.unknown", "it # 'it'", "code code"),
         ("a.py", "'an open string\nit", "code"),
     ],
@@ -79,6 +95,33 @@ def test_files_that_hold_the_module_come_first_then_the_nearest(tmp_path: Path) 
     root = tree(tmp_path, {**texts, "m.py": "it = 1  # m", "bin.py": "it\0"})
     found = find_words(root, ["it"], lambda _: True, near=["m"], near_path=f"{root}/m.py")
     assert names(root, found.files) == ["m.py", "p/q/user.py", "near.py", "p/q/far.py"]
+
+
+def test_a_folder_of_a_work_tree_is_left_out_only_if_git_ignores_it(tmp_path: Path) -> None:
+    files = {"tests/build/a.py": "it", "dist/b.py": "it", ".gitignore": "/dist/\n"}
+    found = find_words(tree(tmp_path, files), ["it"], lambda path: path.endswith(".py"))
+    assert names(str(tmp_path), found.files) == []
+    root = tree(tmp_path, {".git/config": ""})
+    found = find_words(root, ["it"], lambda path: path.endswith(".py"))
+    assert names(root, found.files) == ["tests/build/a.py"]
+
+
+def test_a_link_inside_the_tree_is_searched_by_its_own_path(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"a.py": "it"})
+    (tmp_path / "b.py").symlink_to("a.py")
+    assert names(root, find_words(root, ["it"], lambda _: True).files) == ["a.py"]
+
+
+def test_a_huge_file_that_holds_the_word_is_named(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"a.py": "it\n" + "#" * LARGEST, "b.py": "#" * LARGEST * 2})
+    found = find_words(root, ["it"], lambda _: True)
+    assert (found.files, found.reason) == ({}, TOO_LARGE)
+
+
+def test_a_long_line_is_not_kept_with_each_of_its_words(tmp_path: Path) -> None:
+    found = words_in("it; " * 1_000 + "x" * 1_000_000, ["it"], "a.js")
+    assert len(found) == 1_000
+    assert max(len(word.before) + len(word.after) for word in found) <= 2 * BESIDE
 
 
 def test_a_search_without_time_says_so(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ INFERRED = frozenset(
 _ABOVE = ("@", "#[", "[[", "template")
 #: Beginnings of lines that continue a signature.
 _GOES_ON = ("{", "->", ":", "where", "=", "throws", "noexcept", "override", ")", "|", "&")
-_COMMENT = re.compile(r"\s*(#(?!\[)|//|/\*|\*|--)|\s*$")
+_COMMENT = re.compile(r"\s*(#(?!\[|[a-z]+\b)|//|/\*|\*(?=[\s/]|$)|--)|\s*$")
 _DECLARED = re.compile(r"->|\)\s*:\s*\S")
 _ATTRIBUTE = re.compile(r"\b(?:self|cls|this)\.(\w+)\s*(?::[^=]+)?=(?!=)")
 _NAME = re.compile(r"[^\W\d]\w*")

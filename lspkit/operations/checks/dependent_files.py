@@ -25,6 +25,7 @@ from lspkit.operations.checks.import_lines import uses_imports
 from lspkit.operations.checks.word_dependents import find_word_dependents
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
+from lspkit.servers.project.word_search import WordFiles
 from lspkit.types import Diagnostic, Verdict
 
 #: Most edited files whose dependents are searched.
@@ -108,6 +109,7 @@ def find_dependents(
     unsearched = dict.fromkeys(one.path for one in files[MOST_EDITED:])
     is_internal = 0 < len(files) <= MOST_EDITED
     known: list[effect_results.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(None)
+    searches: dict[tuple[str, ...], WordFiles] = {}
     for one in files[:MOST_EDITED]:
         until = time_left(ready_within, waited)
         asked = effects.FindDependents(one.path, one.before, one.after, left, until)
@@ -127,7 +129,7 @@ def find_dependents(
             lines.setdefault(path, set()).update(those)
         is_first, age = is_first or found.is_first, max(age, found.age)
         left, waited = time_left(left, found.duration), waited + found.waited
-        holders = yield from find_word_dependents(found, left)
+        holders = yield from find_word_dependents(found, left, searches)
         for path, held in holders.lines.items():
             lines.setdefault(path, set()).update(held)
         if holders.reason:

@@ -45,7 +45,9 @@ class WordDependents(msgspec.Struct):
 
 
 def find_word_dependents(
-    found: effect_results.Dependents, seconds: float | None
+    found: effect_results.Dependents,
+    seconds: float | None,
+    searches: dict[tuple[str, ...], WordFiles],
 ) -> effects.Effects[WordDependents]:
     """The files that hold the changed names in code, and those that hold the names of their users.
 
@@ -66,15 +68,18 @@ def find_word_dependents(
         if not wanted:
             return result
         try:
-            held: WordFiles = yield effects.FindWords(
-                found.path, found.path, tuple(wanted), (module,), left
-            )
+            held = searches.get(tuple(wanted))
+            if held is None:
+                held = yield effects.FindWords(
+                    found.path, found.path, tuple(wanted), (module,), left
+                )
+                result.duration += held.duration
+                searches[tuple(wanted)] = held
         except CancelledError:
             raise
         except LspkitError as problem:
             result.reason = problem.message
             return result
-        result.duration += held.duration
         result.reason = held.reason or result.reason
         users: dict[str, None] = {}
         for path, words in held.files.items():

@@ -48,11 +48,10 @@ SEARCH_SECONDS, ASK_SECONDS = 5.0, 30.0
 MOST_PLACES, SHOWN = 100, 5
 
 _PYTHON = (".py", ".pyi", ".pyw")
+_INSTALLED = f"{os.sep}site-packages{os.sep}"
 _SELF = (".py", ".pyi", ".pyw", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _NAME = re.compile(r"[^\W\d]\w*")
-_DECLARES = re.compile(
-    r"\b(?:def|class|function|fn|func|const|let|var|interface|type|enum|struct|trait)\s*\*?\s*$"
-)
+_DECLARES = re.compile(r"\b(?:def|class|function|fn|func|let|var|interface|trait)\s*\*?\s*$")
 _OWN_OBJECT = re.compile(r"\b(?:self|cls|this)\s*\??\.\s*$")
 _FIXTURE = re.compile(r"^\s*@[\w.]*fixture\b", re.MULTILINE)
 _IMPORTS = re.compile(r"\b(?:import|from|require|use|using|include)\b")
@@ -234,8 +233,8 @@ def _meaning(
     if around and around[-1].name == name and around[-1].range.start == first.range.start:
         around.pop()  # the place is not that of the name but the whole declaration
     is_attribute = source.line(first.line - 1)[: first.column - 1].rstrip().endswith(".")
-    function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
-    if function is not None and not is_attribute:
+    function = around[-1] if around and around[-1].kind in FUNCTIONS else None
+    if function is not None and not is_attribute and not _is_member(symbols, first.range.start):
         if not path.endswith(_PYTHON) or not _is_parameter(source, function, first.range.start):
             return None
         return Meaning(name, path, tuple(places), is_parameter=True)
@@ -287,6 +286,17 @@ def symbols_around(symbols: Iterable[Symbol], place: Position) -> list[Symbol]:
         if symbol.range.start <= place <= symbol.range.end:
             return [symbol, *symbols_around(symbol.children, place)]
     return []
+
+
+def _is_member(symbols: Iterable[Symbol], place: Position) -> bool:
+    """Whether a place names a part of an object, which may be known outside of the function."""
+    return any(
+        symbol.kind in ("method", "property", "field")
+        if symbol.selection.start <= place <= symbol.selection.end
+        else _is_member(symbol.children, place)
+        for symbol in symbols
+        if symbol.range.start <= place <= symbol.range.end
+    )
 
 
 def _is_parameter(text: Text, function: Symbol, place: Position) -> bool:
@@ -402,7 +412,11 @@ def _copies(
     if not targets:
         return frozenset()
     found: dict[str, FoundFile] = yield FindPlaces("", "", tuple(targets.values()), texts=False)
-    return frozenset(os.path.realpath(path) for path, uri in targets.items() if not found[uri].own)
+    return frozenset(
+        os.path.realpath(path)
+        for path, uri in targets.items()
+        if _INSTALLED in path or not found[uri].own
+    )
 
 
 def is_like(path: str, other: str) -> bool:
@@ -420,8 +434,11 @@ def is_like(path: str, other: str) -> bool:
     (folder, name), (other_folder, other_name) = os.path.split(path), os.path.split(other)
     if name.partition(".")[0] != other_name.partition(".")[0]:
         return False
-    is_python = name.endswith(_PYTHON)
-    return not is_python or os.path.basename(folder) == os.path.basename(other_folder)
+    _, is_installed, package = folder.partition(_INSTALLED)
+    if is_installed:
+        return other_folder.endswith(os.sep + package)
+    project = os.path.dirname(folder)  # of dist/prices.d.ts
+    return not name.endswith(_PYTHON) and other.startswith(project + os.sep)
 
 
 def _keys(places: Iterable[Location]) -> list[_Place]:

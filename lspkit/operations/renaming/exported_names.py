@@ -40,6 +40,6 @@ def is_bound_by(line: str, name: str) -> bool:
     word = rf"(?<!\w){re.escape(name)}(?!\w)"
     return bool(
         re.match(rf"\s*(?:async\s+def|def|class)\s+{word}", line)
-        or re.match(rf".*\bimport\b.*{word}", line)
-        or re.match(rf"\s*{word}\s*(?:,|\)|:[^=]*=|=|$|as\b)", line)
+        or re.match(rf".*\bimport\b.*{word}(?!\s+as\b)", line)
+        or re.match(rf"\s*{word}\s*(?:,|\)|:[^=]*=|=|$)", line)
     )

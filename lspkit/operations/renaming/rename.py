@@ -109,18 +109,35 @@ def _with_words(
 def _with_place(
     request: RenameRequest, edit: WorkspaceEdit, place: Location, declared: Iterable[Location]
 ) -> Effects[WorkspaceEdit]:
-    """The edit with that which renames the symbol at a further place, if it renames the symbol.
+    """The edit with that which renames the symbol at a further place.
 
-    Where the declaration is not the server's own, it may only give an import another name.
+    A server that does not know the declaration gives an import another name.
     """
     if covers(edit, place):
         return edit
     more = yield from _rename_member(request, place)
     if more is None:
         return edit
-    if not is_plain(more, request.new_name) and not any(covers(more, one) for one in declared):
-        return edit
+    if not any(covers(more, one) for one in declared):
+        more = _with_plain_imports(more, request.new_name)
     return merge(edit, more) or edit
+
+
+def _with_plain_imports(edit: WorkspaceEdit, new_name: str) -> WorkspaceEdit:
+    """The edit with plain new names where an import took the old one `as` the new one."""
+    changes = []
+    for change in edit.changes:
+        if isinstance(change, FileEdit) and change.before is not None:
+            edits = [
+                msgspec.structs.replace(one, new_text=new_name)
+                if one.new_text.endswith(f" as {new_name}")
+                else one
+                for one in change.edits
+            ]
+            after = apply_text_edits(Text(change.before), edits)
+            change = msgspec.structs.replace(change, edits=tuple(edits), after=after)
+        changes.append(change)
+    return msgspec.structs.replace(edit, changes=tuple(changes))
 
 
 def is_plain(edit: WorkspaceEdit, new_name: str) -> bool:

@@ -37,6 +37,11 @@ class GitIgnore:
                 break
             above = os.path.dirname(above)
 
+    @property
+    def is_work_tree(self) -> bool:
+        """Whether the folder is in a work tree of git."""
+        return os.path.exists(os.path.join(self._top, ".git"))
+
     def ignores(self, path: str, *, is_folder: bool) -> bool:
         """Whether a file or folder is ignored. The folders above it are not."""
         folder = os.path.dirname(path)

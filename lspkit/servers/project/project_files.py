@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 
 #: Folders with code of others, or without code.
 PASSED_OVER = frozenset(
@@ -26,15 +26,16 @@ def walk(
     folder: str,
     failed: Callable[[OSError], object] | None = None,
     leaves_out: Callable[[str, bool], bool] = lambda path, is_folder: False,
+    passed_over: Container[str] = PASSED_OVER,
 ) -> Iterator[str]:
     """All files, folder by folder, in the order of their names.
 
     `failed` is called for each folder that cannot be read; `filename` names it. `leaves_out` is
-    asked about each path, and whether it is a folder.
+    asked about each path, and whether it is a folder. `passed_over` are names of folders.
     """
 
     def is_entered(path: str, name: str) -> bool:
-        if name in PASSED_OVER or os.path.exists(os.path.join(path, ENVIRONMENT)):
+        if name in passed_over or os.path.exists(os.path.join(path, ENVIRONMENT)):
             return False
         return not leaves_out(path, True)
 

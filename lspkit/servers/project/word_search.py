@@ -11,10 +11,11 @@ a scanner that knows how these begin and end in the usual families of languages,
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -23,30 +24,38 @@ from lspkit.errors import CancelledError
 from lspkit.protocol.text import Text
 from lspkit.regular_files import open_regular
 from lspkit.servers.project.git_ignore import GitIgnore
-from lspkit.servers.project.project_files import ENOUGH, walk
+from lspkit.servers.project.project_files import ENOUGH, PASSED_OVER, walk
+from lspkit.workspace_boundary import is_inside
 
 #: What a word is part of.
 Part = Literal["code", "comment", "string"]
 
-#: Bytes of the largest file that is searched. Larger ones are generated, or data.
+#: Bytes of the largest file that is searched, and of the largest that is looked into. Larger ones
+#: are generated, or data.
 LARGEST = 2 * 2**20
+LARGEST_READ = 16 * LARGEST
 #: Most words of one file: nobody asks about more of them one by one.
 MOST_WORDS = 2_000
+#: Characters that are kept on each side of a word, for those who look at what is beside it.
+BESIDE = 200
 #: Why a search may have missed files.
 NO_TIME = "there was no time to search all files"
+TOO_LARGE = "a file that holds it is too large to be searched"
 TOO_MANY = f"only the first {ENOUGH} files were searched"
 
 _HASH = r"#[^\n]*"
-_SLASHES = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
+#: Not in a regular expression, where the slashes are escaped.
+_SLASHES = r"(?<!\\)//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
 _DASHES = r"--[^\n]*"
 _TAGS = r"<!--(?s:.*?)(?:-->|\Z)"
 _NONE = r"(?!)"
-_LINE_STRINGS = r"\"(?:\\.|[^\"\\\n])*+\"?|'(?:\\.|[^'\\\n])*+'?"
+#: A quotation mark that is not closed on its line is an apostrophe.
+_LINE_STRINGS = r"\"(?:\\(?s:.)|[^\"\\\n])*+\"|'(?:\\(?s:.)|[^'\\\n])*+'"
 _LONG_STRINGS = r'"""(?s:\\.|(?!""").)*+(?:""")?' + r"|'''(?s:\\.|(?!''').)*+(?:''')?"
 _PREFIXED = r"(?:(?<!\w)[bfrtuBFRTU]{1,2})?+"
 _TEMPLATES = r"`(?s:\\.|[^`\\])*+`?"
 #: In these languages a single quotation mark may be the beginning of a lifetime.
-_CHARACTERS = r"\"(?s:\\.|[^\"\\])*+\"?|'(?:\\[^'\n]+|[^'\\\n])'"
+_CHARACTERS = r"\$?\"(?s:\\.|[^\"\\])*+\"?|'(?:\\[^'\n]+|[^'\\\n])'"
 
 #: Patterns of comments and of strings, by the extension of a file. Elsewhere everything is code, as
 #: are the strings of shells and the attributes of pages, which are full of names.
@@ -54,17 +63,23 @@ _SYNTAXES: dict[str, tuple[str, str]] = {
     extension: patterns
     for extensions, patterns in (
         (".py .pyi .pyw", (_HASH, f"{_PREFIXED}(?:{_LONG_STRINGS}|{_LINE_STRINGS})")),
-        (".js .jsx .mjs .cjs .ts .tsx .mts .cts .go", (_SLASHES, f"{_LINE_STRINGS}|{_TEMPLATES}")),
-        (".php .dart", (f"{_SLASHES}|{_HASH}", _LINE_STRINGS)),
+        (".js .jsx .mjs .cjs .ts .tsx .mts .cts", (_SLASHES, f"{_LINE_STRINGS}|{_TEMPLATES}")),
+        (".go", (_SLASHES, f"{_LINE_STRINGS}|`[^`]*`?")),
+        (".php", (rf"{_SLASHES}|#(?!\[)[^\n]*", _LINE_STRINGS)),
+        (".dart", (_SLASHES, _LINE_STRINGS)),
         (".c .h .cc .cpp .cxx .hh .hpp .hxx .cu .rs .java", (_SLASHES, _CHARACTERS)),
         (".kt .kts .cs .swift .scala .zig .css .scss .less", (_SLASHES, _CHARACTERS)),
-        (".vue .svelte .astro .html", (f"{_TAGS}|{_SLASHES}", _NONE)),
+        (".vue .svelte .astro .html", (_TAGS, _NONE)),
         (".rb .ex .exs .nix .tf", (_HASH, _LINE_STRINGS)),
         (".sh .bash .yaml .yml .toml", (r"(?<!\S)#[^\n]*", _NONE)),
         (".lua .luau .hs", (_DASHES, _CHARACTERS)),
     )
     for extension in extensions.split()
 }
+
+
+#: Names of folders that may hold sources as well as what is made from them.
+OFTEN_SOURCES = frozenset({"build", "dist", "target"})
 
 
 class Word(msgspec.Struct, frozen=True, order=True):
@@ -74,7 +89,7 @@ class Word(msgspec.Struct, frozen=True, order=True):
     column: int
     word: str
     part: Part = "code"
-    #: The rest of its line.
+    #: What is beside it on its line, up to a limit.
     before: str = ""
     after: str = ""
 
@@ -125,12 +140,15 @@ def find_words(
     files: dict[str, tuple[Word, ...]] = {}
     ranks: dict[str, tuple[int, int, str]] = {}
     ignored, began = GitIgnore(root), time.monotonic()
-    folders = walk(
-        root, leaves_out=lambda path, is_folder: is_folder and ignored.ignores(path, is_folder=True)
+    paths = walk(
+        root,
+        leaves_out=lambda path, is_folder: is_folder and ignored.ignores(path, is_folder=True),
+        # In a git work tree its own rules say which folders of these names are sources.
+        passed_over=PASSED_OVER - OFTEN_SOURCES if ignored.is_work_tree else PASSED_OVER,
     )
     needles = [word.encode() for word in words if word]
     searched, reason = 0, ""
-    for path in folders if needles else ():
+    for path in paths if needles else ():
         if is_cancelled():
             raise CancelledError("the call was cancelled")
         if searched >= ENOUGH or time.monotonic() > until:
@@ -142,7 +160,10 @@ def find_words(
         content = _content(path)
         if not any(needle in content for needle in needles):
             continue
-        if ignored.ignores(path, is_folder=False):
+        if ignored.ignores(path, is_folder=False) or _is_link_inside(path, root):
+            continue
+        if len(content) > LARGEST:
+            reason = TOO_LARGE
             continue
         text = content.decode("utf-8", "replace").removeprefix("\ufeff")
         if held := words_in(text, words, path):
@@ -161,18 +182,26 @@ def words_in(text: str, words: Sequence[str], path: str) -> tuple[Word, ...]:
     """
     tokens, alone = _patterns(tuple(words), os.path.splitext(path)[1].lower())
     lines, places = Text(text), list[Word]()
+    inner: Iterator[re.Match[str]]
     for token in tokens.finditer(text):
         part: Part = "comment" if token.lastgroup == "comment" else "string"
         if token.lastgroup == "word":
-            inner, part = [token], "code"
+            inner, part = iter([token]), "code"
         else:
-            inner = list(alone.finditer(text, token.start(), token.end()))
+            inner = itertools.islice(alone.finditer(text, *token.span()), MOST_WORDS)
         for match in inner:
             line, column = lines.place(match.start())
             written, end = lines.line(line), column + len(match[0])
             real = "code" if part == "string" and _is_filled_in(text, token, match) else part
             places.append(
-                Word(line + 1, column + 1, match[0], real, written[:column], written[end:])
+                Word(
+                    line + 1,
+                    column + 1,
+                    match[0],
+                    real,
+                    written[max(column - BESIDE, 0) : column],
+                    written[end : end + BESIDE],
+                )
             )
         if len(places) >= MOST_WORDS:
             break
@@ -191,22 +220,28 @@ def _patterns(words: tuple[str, ...], extension: str) -> tuple[re.Pattern[str], 
 
 def _is_filled_in(text: str, string: re.Match[str], word: re.Match[str]) -> bool:
     """Whether a word in a string is in braces whose value the string takes in."""
-    inside = text[string.start() : word.start()]
+    inside = text[max(string.start(), word.start() - BESIDE) : word.start()]
     opening = inside.rfind("{")
     if opening <= inside.rfind("}"):
         return False
-    prefix = inside[: max(inside.find('"'), inside.find("'"))][:2].lower()
-    return inside[opening - 1] == "$" if inside[0] == "`" else not {"f", "t"}.isdisjoint(prefix)
+    prefix = re.match(r"\w*\$?", string[0][:3])
+    takes_in_all = prefix is not None and not {"f", "t", "$"}.isdisjoint(prefix[0].lower())
+    return takes_in_all or inside[:opening].endswith(("$", "#"))
 
 
 def _content(path: str) -> bytes:
     """The content of a file; nothing if it is no readable text."""
     try:
         with open(path, "rb", opener=open_regular) as stream:
-            content = stream.read(LARGEST + 1)
+            content = stream.read(LARGEST_READ)
     except OSError:
         return b""
-    return b"" if len(content) > LARGEST or b"\0" in content[:1024] else content
+    return b"" if b"\0" in content[:1024] else content
+
+
+def _is_link_inside(path: str, root: str) -> bool:
+    """Whether a path is a link to a file of the same tree, which is searched by its own path."""
+    return os.path.islink(path) and is_inside(os.path.realpath(path), root)
 
 
 def _rank(text: str, near: Sequence[str]) -> int:
