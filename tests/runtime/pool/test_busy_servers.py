@@ -37,8 +37,8 @@ DEAF = Script(
 def two_servers(folder: Path, one: list[str], other: list[str]) -> Iterator[lspkit.Workspace]:
     """A workspace with a file for each of two servers, which both run."""
     servers: dict[str, Any] = {
-        "one": {"command": one, "extensions": [".scr"]},
-        "other": {"command": other, "extensions": [".oth"]},
+        "one": {"command": one, "extensions": [".scr"], "proof": "pull"},
+        "other": {"command": other, "extensions": [".oth"], "proof": "pull"},
     }
     for name in ("a.scr", "b.oth"):
         (folder / name).write_text("fine\n", encoding="utf-8")
