@@ -18,6 +18,8 @@ T = TypeVar("T")
 SERVER_FAILED = "server failed"
 #: The kinds of caveats about words in code: no server explains them, or none was asked in time.
 UNEXPLAINED, NOT_ASKED = "words not explained", "words not asked about"
+#: The kind of a caveat about a rename: places that lead to an installed copy of what is renamed.
+INSTALLED_COPY = "installed copy"
 #: Most results in the text of an answer.
 MOST_LINES = 50
 #: Most results in its `repr`.

@@ -144,7 +144,7 @@ class Caveat(Value, frozen=True):
     """Why an answer may be incomplete."""
 
     #: `index loading`, `no project index`, `outside the project`, `overrides not followed`,
-    #: or `server failed`.
+    #: `words not explained`, `words not asked about`, `installed copy` or `server failed`.
     kind: str
     #: What may be missing, and what can be done about it.
     message: str

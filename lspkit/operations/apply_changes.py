@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from lspkit import errors
-from lspkit.answer import UNEXPLAINED
+from lspkit.answer import INSTALLED_COPY, UNEXPLAINED
 from lspkit.diagnostics.compare import Before, changed_words, drop_reworded
 from lspkit.diagnostics.edit_report import EditReport
 from lspkit.diagnostics.report import OtherFiles, Report, unchecked_report
@@ -276,10 +276,11 @@ def renamed_names(edit: WorkspaceEdit) -> tuple[str, ...]:
 def missing_parts(edit: WorkspaceEdit) -> tuple[Caveat, ...]:
     """Why parts of an edit may be missing.
 
-    Words that no server explains are no such reason, or no untyped code could be changed. They make
-    the verdict of the edit unknown.
+    Words that no server explains are no such reason, or no untyped code could be changed, and
+    neither is an installed copy. They make the verdict of the edit unknown.
     """
-    return tuple(caveat for caveat in edit.caveats if caveat.kind != UNEXPLAINED)
+    known = (UNEXPLAINED, INSTALLED_COPY)
+    return tuple(caveat for caveat in edit.caveats if caveat.kind not in known)
 
 
 def incomplete_error(missing: tuple[Caveat, ...]) -> errors.IncompleteEditError:
@@ -378,7 +379,7 @@ def _check_applied(
     everything that could not be checked. Raises `CancelledError` if the caller has cancelled."""
     there = tuple(str(one.path) for one in applied.touched if one.now == "file")
     after: dict[Path, Report] = yield from checks.check_all(checks.CheckAllRequest(paths=there))
-    new = _introduced_errors(applied.edit, before, after)
+    new = _without_copies(applied.edit, _introduced_errors(applied.edit, before, after))
     unknown = {str(path): one.why for path, one in after.items() if one.verdict.unknown}
     left_out = 0
     if not new and search.lines:
@@ -388,11 +389,29 @@ def _check_applied(
         unknown |= others.unknown
         named = others.unknown.keys() & set(search.dependents)
         left_out = others.left_out - len(named)
+    new = _without_copies(applied.edit, new)
     yield effects.RaiseIfCancelled()
     lines = [f"{path}: {why}" if path else why for path, why in unknown.items()]
     if left_out > 0:
         lines.append(f"{count(left_out, 'file')} with uses of it: not checked in time")
     return new, tuple(map(one_line, lines))
+
+
+def _without_copies(
+    edit: WorkspaceEdit, findings: list[list[Diagnostic]]
+) -> list[list[Diagnostic]]:
+    """The findings without those at places that lead to an installed copy, which the edit leaves
+    as it is."""
+    lines = {
+        (place.path, place.line)
+        for caveat in edit.caveats
+        if caveat.kind == INSTALLED_COPY
+        for place in caveat.places
+    }
+    kept = [
+        [one for one in each if (one.path, one.range.start.line) not in lines] for each in findings
+    ]
+    return [each for each in kept if each]
 
 
 def _as_data(finding: Diagnostic) -> dict[str, Any]:

@@ -6,14 +6,13 @@ root. All questions are the first ones of their workspace.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 import lspkit
-from lspkit.answer import UNEXPLAINED
+from lspkit.answer import INSTALLED_COPY, UNEXPLAINED
 from lspkit.edit_types import FileEdit
 from tests import real_servers
 from tests.real.running import workspace
@@ -251,25 +250,31 @@ def test_a_keyword_in_another_file_follows_its_parameter(server: str, tmp_path: 
     assert (folder / "user.py").read_text().endswith("most = 3\nprint(cut('a', limit=most))\n")
 
 
-def test_an_installed_copy_of_the_package_is_never_written(tmp_path: Path) -> None:
+def test_an_installed_copy_of_the_package_is_neither_written_nor_in_the_way(
+    tmp_path: Path,
+) -> None:
+    """The tests import the copy: nothing leads from them to the sources."""
     copied = "env/lib/python3.11/site-packages/shop"
     files = {
-        **PACKAGE,
-        f"{copied}/__init__.py": PACKAGE["src/shop/__init__.py"],
+        "pyproject.toml": f"{_PROJECT}[tool.ty.environment]\npython = './env'\n",
+        "code/shop/__init__.py": "",
+        "code/shop/prices.py": PACKAGE["src/shop/prices.py"],
+        "tests/test_prices.py": PACKAGE["tests/test_prices.py"],
+        f"{copied}/__init__.py": "",
         f"{copied}/prices.py": PACKAGE["src/shop/prices.py"],
+        "env/bin/python": "",
         "env/pyvenv.cfg": "home = /usr/bin\nversion = 3.11.0\n",
     }
     folder = planted(tmp_path / "project", files)
-    (folder / ".venv").symlink_to("env")
-    before = (folder / copied / "prices.py").stat().st_mtime_ns
     with opened("ty", folder) as ws:
-        edit = ws.rename(
-            "src/shop/prices.py", symbol="price_of", new_name="cost_of", timeout=TIMEOUT
-        )
-        assert all("site-packages" not in os.fspath(path) for path in edit.files)
-        ws.apply(edit, verify=True, timeout=TIMEOUT)
-    assert "cost_of" in (folder / "scripts/run.py").read_text()
-    assert (folder / copied / "prices.py").stat().st_mtime_ns == before
+        source = "code/shop/prices.py"
+        edit = ws.rename(source, symbol="price_of", new_name="cost_of", timeout=TIMEOUT)
+        assert [one.kind for one in edit.caveats] == [INSTALLED_COPY]
+        applied = ws.apply(edit, verify=True, timeout=TIMEOUT)
+    assert any("install it again" in line for line in applied.unverified)
+    for name in (source, "tests/test_prices.py"):
+        assert (folder / name).read_text() == files[name].replace("price_of", "cost_of")
+    assert (folder / copied / "prices.py").read_text() == files[source]
 
 
 @pytest.mark.parametrize(("line", "column"), [(1, 8), (2, 2), (3, 11)])

@@ -117,6 +117,8 @@ class Findings(msgspec.Struct, frozen=True):
     declared: list[Location] = []
     #: Words that mean the symbol.
     places: list[Location] = []
+    #: Those among them that lead to an installed or built copy of the declaring file.
+    copied: list[Location] = []
     #: Words of which no server knows what they mean.
     unsure: list[Location] = []
     #: Words that no server was asked about.
@@ -202,9 +204,16 @@ def ask_meanings(net: WordNet) -> Effects[Findings]:
     return Findings(
         [_location(*place) for place in declared],
         [_location(*asked[place]) for place in places],
+        [_location(*asked[place]) for place in places if _leads_only_to(answers[place], copies)],
         [_location(*asked[place]) for place in unsure if place not in late],
         [*(_location(*asked[place]) for place in late), *not_asked],
         net.reason,
+    )
+
+
+def _leads_only_to(answer: Answer[Location] | LspkitError, paths: frozenset[str]) -> bool:
+    return not isinstance(answer, LspkitError) and all(
+        os.path.realpath(str(target.path)) in paths for target in answer
     )
 
 

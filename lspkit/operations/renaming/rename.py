@@ -7,11 +7,18 @@ from pathlib import Path
 
 import msgspec
 
+from lspkit.answer import INSTALLED_COPY
 from lspkit.edit_types import FileEdit, TextEdit, WorkspaceEdit
 from lspkit.errors import CancelledError, LspkitError, PositionError, UnsupportedError
 from lspkit.operations.effect_results import FoundFile, Reply
 from lspkit.operations.effects import Ask, Effects, FindPlaces, ReadText, SyncFile
-from lspkit.operations.references.word_net import Meaning, ask_meanings, cast_net, open_files
+from lspkit.operations.references.word_net import (
+    MOST_PLACES,
+    Meaning,
+    ask_meanings,
+    cast_net,
+    open_files,
+)
 from lspkit.operations.renaming.base_list import PYTHON_SUFFIXES
 from lspkit.operations.renaming.exported_names import exported_names, is_bound_by
 from lspkit.operations.renaming.identifiers import check_new_name
@@ -98,12 +105,18 @@ def _with_words(
     findings = yield from ask_meanings(net)
     places = [*findings.declared, *findings.places]
     for place in places:
-        edit = yield from _with_place(request, edit, place, declared)
+        if place not in findings.copied:  # there the server would rename the copy
+            edit = yield from _with_place(request, edit, place, declared)
     name = net.meaning.name
     missed = [place for place in places if not covers(edit, place)]
     edit = yield from _with_texts(edit, missed, name, request.new_name)
     edit = yield from _with_exports(edit, net.meaning, request.new_name)
-    return msgspec.structs.replace(edit, caveats=(*edit.caveats, *findings.caveats(name)))
+    caveats = [*edit.caveats, *findings.caveats(name)]
+    if copied := tuple(findings.copied[:MOST_PLACES]):
+        shown = ", ".join(map(str, copied[:SHOWN])) + (", …" if len(copied) > SHOWN else "")
+        message = f"an installed copy keeps the old name, and is used at {shown}: install it again"
+        caveats.append(Caveat(INSTALLED_COPY, message, edit.server, copied))
+    return msgspec.structs.replace(edit, caveats=tuple(caveats))
 
 
 def _with_place(
