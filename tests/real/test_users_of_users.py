@@ -138,9 +138,10 @@ INFERRED = (
     "a result through another function",
 )
 CASES = [
-    pytest.param("pyright" if name in INFERRED else server, case, id=name)
-    for server, cases in (("ty", PYTHON), ("typescript", TYPESCRIPT))
+    pytest.param(server, case, id=f"{server}: {name}")
+    for checker, cases in (("ty", PYTHON), ("typescript", TYPESCRIPT))
     for name, case in cases.items()
+    for server in ["pyright" if name in INFERRED else checker]
 ]
 
 
