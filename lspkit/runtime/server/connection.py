@@ -119,9 +119,10 @@ class Connection:
         self._threads = [OwnThread(job, f"{name}-{what}") for what, job in jobs]
 
     def start(self) -> None:
-        """Start the three threads."""
-        for thread in self._threads:
-            thread.start()
+        """Start the three threads, unless it was closed meanwhile."""
+        with self.lock:
+            for thread in () if self._closing else self._threads:
+                thread.start()
 
     # Callers
 
