@@ -22,7 +22,8 @@ def note_changes(server: Server, slot: Slot, events: list[FileEvent]) -> bool:
         is_outdated = server.begun and server.record.reread()
     if server.usable and any(event.path.endswith(DATA) for event in events):
         server.record.configuration.forget()
-        if server.record.configuration.error() is not None:
+        error = server.record.configuration.error()
+        if error is not None and any(error.may_be_about(event.path) for event in events):
             server.record.outdated = is_outdated = True
     environments = server.record.inputs.environments
     may_differ = server.usable and environments.may_be_changed_by([one.path for one in events])
