@@ -46,7 +46,7 @@ class ConfigurationError(msgspec.Struct, frozen=True):
     column: int = 0
 
     def may_be_about(self, path: str) -> bool:
-        """Whether a change of a file may mend it. Of an error that only refers to a log, any may."""
+        """Whether a change of a file may mend it: of any, if the error only refers to a log."""
         return not self.is_whole or path in self.paths or path in self.message
 
 
