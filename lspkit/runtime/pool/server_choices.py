@@ -14,7 +14,6 @@ from lspkit.config.model import DISABLED
 from lspkit.errors import NoServerError
 from lspkit.protocol.watching.registrations import CHANGED, FileEvent
 from lspkit.runtime.files import Files
-from lspkit.runtime.pool.slot import LOOK_AGAIN
 from lspkit.runtime.server import failure_errors
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_inputs import Markers
@@ -29,11 +28,13 @@ from lspkit.servers.selection.choose import (
 )
 from lspkit.servers.selection.nested_repositories import is_reached
 from lspkit.servers.selection.program_lookup import TOOLS_VARIABLE, search_folders
-from lspkit.servers.selection.project_tools import decides
+from lspkit.servers.selection.project_tools import decides, stamp_of
 
 #: Seconds for which the folders of programs, and the permits of roots, are not looked at again:
 #: for all files of a call, which often lie in many folders.
 LOOK_LASTS = 1.0
+#: Seconds after which a program that did not work, and has not changed since, is tried again.
+TRY_AGAIN = 300.0
 #: How many names of files are remembered with the definitions that know them.
 MOST_NAMES = 4096
 #: The variables that these folders depend on.
@@ -89,8 +90,8 @@ class ServerChoices:
         #: The variables of the user.
         self._environ = environ
         self._clock = clock
-        #: Programs that were found but do not work, and until when to skip them.
-        self._unusable_programs: dict[str, float] = {}
+        #: Programs that were found but do not work, as they were then, and until when to skip them.
+        self._unusable_programs: dict[str, tuple[float, tuple[int, ...]]] = {}
         #: What was derived from a configuration, perhaps an earlier one.
         self._derived = _Derived(config)
         #: The folders of programs: what they depend on, until when they hold, and the folders.
@@ -101,6 +102,7 @@ class ServerChoices:
     def reconfigure(self, config: Config, permits: Permits) -> None:
         """Choose by a new configuration. The pool's lock is held."""
         self.config, self.permits = config, permits
+        self._unusable_programs = {}
 
     def for_file(self, path: str) -> list[Choice]:
         """The servers that the configuration and the roots give a file. Raises if it has none."""
@@ -109,7 +111,9 @@ class ServerChoices:
             raise NoServerError(DISABLED, extension=extension)
         workspace, now = self._files.boundary.root, self._clock()
         unusable = {
-            program for program, until in list(self._unusable_programs.items()) if now < until
+            program
+            for program, (until, stamp) in self._unusable_programs.items()
+            if now < until and stamp_of(program) == stamp
         }
         known = self._by_config().definitions_for(os.path.basename(path))
         choices = choose(
@@ -179,9 +183,10 @@ class ServerChoices:
             raise failure_errors.missing(choice, self.folders(), disabled)
 
     def skip(self, program: str, now: float) -> None:
-        """A program does not work: choose others for a while. The pool's lock is held."""
+        """A program does not work: choose others until it changes. The pool's lock is held."""
+        state = now + TRY_AGAIN, stamp_of(program)
         # Another thread may be going through the old table.
-        self._unusable_programs = {**self._unusable_programs, program: now + LOOK_AGAIN}
+        self._unusable_programs = {**self._unusable_programs, program: state}
 
     def depend_on(self, events: list[FileEvent]) -> bool:
         """Whether these changes of files may change which servers are chosen."""

@@ -121,16 +121,16 @@ def _signs_in(project: _PythonProject, signs: ProjectSigns) -> tuple[str, str, s
 
 def _python_project(folder: str) -> _PythonProject:
     path = os.path.join(folder, PYPROJECT)
-    tools, packages = _pyproject(path, _stamp(path))
+    tools, packages = _pyproject(path, stamp_of(path))
     required = dict.fromkeys(packages, PYPROJECT)
     for name in REQUIREMENTS:
         path = os.path.join(folder, name)
-        for package in _requirements(path, _stamp(path)):
+        for package in _requirements(path, stamp_of(path)):
             required.setdefault(package, name)
     return _PythonProject(folder, tools, required)
 
 
-def _stamp(path: str) -> tuple[int, ...]:
+def stamp_of(path: str) -> tuple[int, ...]:
     """What changes when a file does; empty if there is none."""
     try:
         stat = os.stat(path)
@@ -239,7 +239,7 @@ def unfit_program(compiler: Compiler, program: str) -> str:
     """Why a program of a compiler's package is no server; empty if it may be one."""
     if os.path.basename(program) not in compiler.programs:
         return ""
-    folder = _package_folder(program, compiler.package, _stamp(program))
+    folder = _package_folder(program, compiler.package, stamp_of(program))
     version = description_of(folder).get("version") if folder is not None else None
     if not isinstance(version, str) or compiler.serves(major_of(version)):
         return ""
