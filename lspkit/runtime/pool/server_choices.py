@@ -61,13 +61,17 @@ class _Derived:
 
     def definitions_for(self, name: str) -> list[Definition]:
         """The definitions that know files of this name."""
-        found = self._by_name.get(name)
-        if found is None:
+        known = self._by_name.get(name)
+        if known is None:
             if len(self._by_name) > MOST_NAMES:
                 self._by_name.clear()
-            found = [one for one in self.definitions if one.language_of(name) is not None]
-            self._by_name[name] = found
-        return found
+            known = [
+                definition
+                for definition in self.definitions
+                if definition.language_of(name) is not None
+            ]
+            self._by_name[name] = known
+        return known
 
 
 class ServerChoices:
@@ -137,22 +141,22 @@ class ServerChoices:
         workspace = self._files.boundary.root
         trusted = self._permit_of(workspace).trusted
         basis = (workspace, trusted, *map(self._environ.get, FOLDER_VARIABLES))
-        earlier, until, found = self._folders
+        earlier, until, folders = self._folders
         if earlier != basis or self._clock() >= until:
-            found = search_folders(workspace, trusted=trusted, environ=self._environ)
-            self._folders = (basis, self._clock() + LOOK_LASTS, found)
-        return found
+            folders = search_folders(workspace, trusted=trusted, environ=self._environ)
+            self._folders = (basis, self._clock() + LOOK_LASTS, folders)
+        return folders
 
     def _permit_of(self, root: str) -> Permit:
         """What is allowed in a root."""
         permits, now = self.permits, self._clock()
-        word, until, found = self._permitted
+        word, until, permitted = self._permitted
         if word is not permits or now >= until:
-            found = {}
-            self._permitted = (permits, now + LOOK_LASTS, found)
-        if root not in found:
-            found[root] = permits(root)
-        return found[root]
+            permitted = {}
+            self._permitted = (permits, now + LOOK_LASTS, permitted)
+        if root not in permitted:
+            permitted[root] = permits(root)
+        return permitted[root]
 
     def _by_config(self) -> _Derived:
         """What is derived from the present configuration."""
@@ -192,5 +196,6 @@ class ServerChoices:
         """Whether these changes of files may change which servers are chosen."""
         markers = self._by_config().markers
         return any(
-            decides(one.path) or (one.kind != CHANGED and markers.hold(one.path)) for one in events
+            decides(event.path) or (event.kind != CHANGED and markers.hold(event.path))
+            for event in events
         )
