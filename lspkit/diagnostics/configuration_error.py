@@ -45,6 +45,10 @@ class ConfigurationError(msgspec.Struct, frozen=True):
     line: int = 0
     column: int = 0
 
+    def may_be_about(self, path: str) -> bool:
+        """Whether a change of a file may mend it: of any, if the error only refers to a log."""
+        return not self.is_whole or path in self.paths or path in self.message
+
 
 def configuration_error(
     line: str, log: str, candidates: Sequence[str]

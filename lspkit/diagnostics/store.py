@@ -34,6 +34,8 @@ class StoredReport(msgspec.Struct, frozen=True):
     result_id: str | None = None
     #: When it was requested, if it was.
     asked_at: float | None = None
+    #: The number of the client whose texts the server was shown; 0 if it saw those on disk.
+    client: int = 0
 
 
 class DiagnosticsStore:
@@ -47,9 +49,11 @@ class DiagnosticsStore:
         self._reports: dict[str, dict[str, StoredReport]] = {}
         self._size = 0
 
-    def push(self, uri: str, version: int | None, items: bytes, at: float) -> StoredReport:
+    def push(
+        self, uri: str, version: int | None, items: bytes, at: float, client: int = 0
+    ) -> StoredReport:
         """Store a push."""
-        return self.pulled(uri, version, items, at, source=PUSHED)
+        return self.pulled(uri, version, items, at, source=PUSHED, client=client)
 
     def pulled(
         self,
@@ -60,10 +64,13 @@ class DiagnosticsStore:
         source: str = "pull",
         result_id: str | None = None,
         asked_at: float | None = None,
+        client: int = 0,
     ) -> StoredReport:
         """Store the answer to a pull."""
         self.epoch += 1
-        said = StoredReport(uri, version, items, at, self.epoch, source, result_id, asked_at)
+        said = StoredReport(
+            uri, version, items, at, self.epoch, source, result_id, asked_at, client
+        )
         known = self.last(uri, source)
         if known is None or known.version is None or version is None or version >= known.version:
             # A report about an older text, which arrives late, is not stored.

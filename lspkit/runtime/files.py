@@ -117,10 +117,12 @@ class Overlays:
         self._lock = threading.Lock()
         #: Real path: its overlays.
         self.shown: dict[str, list[Content]] = {}
-        #: The client that shows them, where there are several.
+        #: The client that shows them, where there are several, and its number while it has texts;
+        #: 0 is the number of all that show none.
         self._client: object = None
-        #: By other client: its overlays, and the texts that it has synced, by path.
-        self._hidden: dict[object, tuple[dict[str, list[Content]], dict[str, str]]] = {}
+        self.client_number = 0
+        #: By other client: its overlays, the texts that it has synced, by path, and its number.
+        self._hidden: dict[object, tuple[dict[str, list[Content]], dict[str, str], int]] = {}
         self._last = 0
 
     def begin(self, texts: dict[str, str]) -> int:
@@ -154,9 +156,11 @@ class Overlays:
         """
         with self._lock:
             if self.shown or synced:
-                self._hidden[self._client] = (self.shown, synced)
+                self._hidden[self._client] = (self.shown, synced, self.client_number)
+            self._last += 1
+            number = 0 if client is None else self._last
             self._client = client
-            self.shown, synced = self._hidden.pop(client, ({}, {}))
+            self.shown, synced, self.client_number = self._hidden.pop(client, ({}, {}, number))
             return synced
 
     def paths(self) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit import Severity
+from lspkit import Severity, Workspace
 from tests.real.disk_courses import CLEAN, TIMEOUT, UNKNOWN, elsewhere, workspace
 from tests.real.test_configuration_changes import project
 
@@ -73,3 +73,32 @@ def test_a_file_is_unknown_as_long_as_the_configuration_cannot_be_read(
             assert ws.check(path, timeout=TIMEOUT).verdict is verdict
         if server != "vtsls":  # it publishes about the file as well, and late
             assert ws.diagnostics() == {}
+
+
+def _processes(ws: Workspace) -> list[int]:
+    return [root.pid for row in ws.status().rows for root in row.roots if root.pid]
+
+
+@pytest.mark.parametrize(
+    ("server", "name", "extending", "fine", "broken"),
+    [
+        ("pyright", "shared.json", '{"extends": "./shared.json"}', "{}", "{ nope"),
+        ("ruff", "shared.toml", 'extend = "shared.toml"\n', "", "[lint\n"),
+    ],
+)
+def test_only_a_change_of_the_broken_files_restarts_the_server(
+    server: str, name: str, extending: str, fine: str, broken: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    path = folder / _PYTHON[0]
+    first = "pyrightconfig.json" if server == "pyright" else "ruff.toml"
+    files = {_PYTHON[0]: _PYTHON[1], first: extending, name: broken}
+    with workspace(server, project(server, files), folder) as ws:
+        assert ws.check(path, timeout=TIMEOUT).verdict is UNKNOWN
+        [process] = _processes(ws)
+        elsewhere("write", folder / "data.json", "{}")
+        elsewhere("write", folder / "data.toml", "")
+        assert ws.check(path, timeout=TIMEOUT).verdict is UNKNOWN
+        assert _processes(ws) == [process]
+        elsewhere("write", folder / name, fine)
+        assert ws.check(path, timeout=TIMEOUT).verdict is CLEAN

@@ -9,7 +9,7 @@ import pytest
 
 from lspkit.config import read_config
 from lspkit.servers.restriction.trust_profile import ALL, Permit
-from lspkit.servers.selection.choose import Choice, choose
+from lspkit.servers.selection.choose import Choice, choose, unfit_programs
 from lspkit.servers.selection.project_tools import major_of
 
 UNTRUSTED = Permit(False, "untrusted", "lspkit trust add")
@@ -85,6 +85,9 @@ def test_the_installed_compiler_decides_whatever_package_json_says(
         ("^7.0.0", "typescript-7"),
         (">=7", "typescript-7"),
         ("^5.0.0 || ^7.0.0", "typescript-7"),
+        ("7 || 5", "typescript-7"),
+        (">=5 <=7", "typescript-7"),
+        (">=5", "typescript"),  # it may be any: the first
         ("npm:@typescript/native-preview@7.0.0-dev.1", "typescript-7"),
         ("~5.9.3", "typescript"),
         ("latest", "typescript"),
@@ -124,16 +127,36 @@ def test_a_tsc_counts_only_in_a_version_that_is_a_server(project, programs):
 
 
 @pytest.mark.parametrize(
-    ("said", "major"),
-    [("7.0.2", 7), ("v5", 5), ("^10.1", 10), ("*", None), ("", None), ("9" * 5000, 999999)],
+    ("wanted", "major"),
+    [
+        *[("7.0.2", 7), ("v5", 5), ("^10.1", 10), ("*", None), ("", None), ("9" * 5000, 999999)],
+        *[("7 || 5", 7), ("5 || *", None), (">=5", None), (">=7", 7), (">=5 || 7", None)],
+        *[(">=4.8.4 <6.0.0", 5), (">=5 <7.1.0", 7), (">=5 <=7.0.0", 7), ("<7", 6)],
+    ],
 )
-def test_the_major_version_of_a_range(said, major):
-    assert major_of(said) == major
+def test_the_highest_major_version_of_a_range(wanted, major):
+    assert major_of(wanted, newest=7) == major
+
+
+def test_a_version_of_a_stranger_is_cut_and_shown_on_one_line(project, programs):
+    add_programs(programs, "typescript-language-server", "tsgo")
+    wanted = "^7.0.0\n\x1b[31mall is well " + "x" * 1000
+    write(project / "package.json", json.dumps({"devDependencies": {"typescript": wanted}}))
+    choice = chosen(project, "a.ts", programs)
+    assert choice.why.startswith("the project requires typescript ^7.0.0\\n\\x1b[31mall is well x")
+    assert len(choice.why) < 120
+    npm_program(programs, "tsc", "typescript", "5\n" + "x" * 1000)
+    [why] = unfit_programs(choice.definition, [str(programs)])
+    assert "typescript 5\\nx" in why
+    assert len(why) < len(str(programs)) + 120
 
 
 # Python: the checker that the project configures
 
 CHECKERS = ("ty", "pyright-langserver", "basedpyright-langserver", "pyrefly", "zuban")
+_KEY = ".".join("a" * 60)
+#: Tables that are nested more deeply than calls may be.
+DEEP = "z = " + ("{" + _KEY + " = ") * 20 + "1" + "}" * 20 + "\n"
 
 
 @pytest.mark.parametrize(
@@ -165,6 +188,11 @@ CHECKERS = ("ty", "pyright-langserver", "basedpyright-langserver", "pyrefly", "z
             {"requirements-dev.txt": "pytest\npyright[nodejs]==1.1 # pinned\n"},
             "pyright",
             "requires pyright in requirements-dev.txt",
+        ),
+        (
+            {"pyproject.toml": DEEP + '[dependency-groups]\ndev = ["pyrefly"]'},
+            "pyrefly",
+            "requires pyrefly in pyproject.toml",
         ),
         ({".venv/bin/pyrefly": ""}, "pyrefly", "has .venv/bin/pyrefly"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -25,7 +26,7 @@ from lspkit.errors import (
 from lspkit.service import client as client_module
 from lspkit.service.client import Client
 from lspkit.service.peer import LARGEST_MESSAGE
-from lspkit.testing import Fault, Log, Script
+from lspkit.testing import Diagnostics, Fault, Log, Script
 from lspkit.testing.plugin import Scripted
 from lspkit.types import Position, Range
 from tests.scripted import SOURCE, config_for
@@ -120,6 +121,32 @@ def test_an_overlay_is_for_the_calls_of_its_client_alone(
         assert [symbol.name for symbol in drafter.document_symbols(A)] == ["second"]
     assert [symbol.name for symbol in drafter.document_symbols(A)] == ["greet"]
     assert Log.of(argv).complaints() == []
+
+
+@pytest.mark.parametrize("how", ["overlay", "sync"])
+def test_what_a_server_finds_beside_the_texts_of_one_client_is_not_known_to_others(
+    services: Services, root: Path, scripted: Scripted, how: str
+) -> None:
+    (root / "b.scr").write_text("NEED greet\n", encoding="utf-8")
+    config = config_for(scripted(Script(diagnostics=Diagnostics(how="pull"))))
+    drafter, other = (services.connect(root, config=config) for _ in range(2))
+    other.check(A)
+    assert other.check("b.scr").diagnostics == []
+    with contextlib.ExitStack() as ending:
+        if how == "overlay":
+            ending.enter_context(drafter.overlay({A: "def draft\n"}))
+        else:
+            drafter.sync(A, "def draft\n")
+        drafter.check("b.scr")
+        assert list(drafter.diagnostics()) == [root / "b.scr"]
+        assert other.diagnostics() == {}
+        assert list(drafter.diagnostics()) == [root / "b.scr"]
+        assert other.diagnostics() == {}
+    drafter.sync(A)
+    assert other.diagnostics() == drafter.diagnostics() == {}
+    (root / A).write_text("def draft\n", encoding="utf-8")
+    assert len(other.check("b.scr").diagnostics) == 1
+    assert list(other.diagnostics()) == list(drafter.diagnostics()) == [root / "b.scr"]
 
 
 def test_a_synced_text_is_for_the_calls_of_its_client_alone(

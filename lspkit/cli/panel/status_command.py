@@ -41,11 +41,11 @@ def run(arguments: argparse.Namespace) -> int:
 def print_services(limit: TimeLimit, *, as_data: bool) -> int:
     """Print all services of the user that run."""
     with limit.enforced(TOLD):
-        found = running_services()
+        services = running_services()
     if as_data:
-        print_result(as_json({"services": [to_plain(one) for one in found]}))
+        print_result(as_json({"services": [to_plain(service) for service in services]}))
     else:
-        print_result("\n".join(map(str, found)) or "no service is running")
+        print_result("\n".join(map(str, services)) or "no service is running")
     return CLEAN
 
 
@@ -66,13 +66,13 @@ def print_status(
         with open_workspace(root, service=runs, limit=limit) as ws:
             taken = ws.status()
         if as_data is not None:
-            told = as_json(as_data(taken))
+            text = as_json(as_data(taken))
         elif taken.unavailable or any(taken.totals.get(state) for state in RUNNING):
-            told = status_text(taken)
+            text = status_text(taken)
         else:
             where = f"no service is running for {ws.root}" if service and not runs else ""
-            told = _idle_text(taken, str(ws.root), where)
-    print_result(told)
+            text = _idle_text(taken, str(ws.root), where)
+    print_result(text)
     return CLEAN
 
 
@@ -95,7 +95,7 @@ def _idle_text(taken: WorkspaceStatus, root: str, where: str) -> str:
     scene = scene_of(root)
     has = managers_in(scene.folders)
     choices = choices_for(scene).values()
-    rows = [row_of(one, hint_for(one.definition, has), scene.root) for one in choices]
+    rows = [row_of(choice, hint_for(choice.definition, has), scene.root) for choice in choices]
     states = {
         "available for the files here": "found",
         "held back": "held back",
@@ -107,7 +107,11 @@ def _idle_text(taken: WorkspaceStatus, root: str, where: str) -> str:
             helps = state in ("missing", "broken")
             more = "; `lspkit doctor` says how to get it" if helps else ""
             lines.append(f"  {what}: {name_some(names)}{more}")
-    lines += [f"  {one.id} is chosen because {one.why}" for one in choices if one.why and one.argv]
+    lines += [
+        f"  {choice.id} is chosen because {choice.why}"
+        for choice in choices
+        if choice.why and choice.argv
+    ]
     if not rows:
         lines.append("  no file here has a server")
-    return "\n".join([*lines, *(f"  warning: {one}" for one in taken.warnings)])
+    return "\n".join([*lines, *(f"  warning: {warning}" for warning in taken.warnings)])

@@ -74,7 +74,7 @@ def undo_edit(context: Context, applied: AppliedEdit) -> None:
         from lspkit.edits import apply  # as above
 
     apply.undo(applied, context.files.boundary)
-    events = [FileEvent(one.path, _REVERSED[one.kind]) for one in _events(applied)]
+    events = [FileEvent(event.path, _REVERSED[event.kind]) for event in _events(applied)]
     context.pool.disk_events.changed_by_us(events)
 
 
@@ -84,7 +84,9 @@ def document_versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
     for server in context.pool.servers():
         if server.id == edit.server:
             with server.channel.lock:
-                versions |= {one.key.uri: one.version for one in server.channel.documents}
+                versions |= {
+                    document.key.uri: document.version for document in server.channel.documents
+                }
     return versions
 
 
@@ -160,9 +162,9 @@ _REVERSED = {CREATED: DELETED, DELETED: CREATED, CHANGED: CHANGED}
 def _events(applied: AppliedEdit) -> list[FileEvent]:
     """The file events of an edit."""
     events: list[FileEvent] = []
-    for one in applied.touched:
-        was, now = one.was in ("file", "link"), one.now in ("file", "link")
+    for touched in applied.touched:
+        was, now = touched.was in ("file", "link"), touched.now in ("file", "link")
         if was or now:
             kind = CHANGED if was and now else CREATED if now else DELETED
-            events.append(FileEvent(str(one.path), kind))
+            events.append(FileEvent(str(touched.path), kind))
     return events

@@ -17,15 +17,16 @@ DATA = (".json", ".jsonc", ".toml", ".ini", ".cfg")
 def note_changes(server: Server, slot: Slot, events: list[FileEvent]) -> bool:
     """Files have changed. Returns whether a new process must replace the server. For any thread."""
     is_outdated = False
-    if server.usable and any(server.record.inputs.hold(one.path, one.kind) for one in events):
+    if server.usable and any(server.record.inputs.hold(event.path, event.kind) for event in events):
         slot.changed_at = time.monotonic()
         is_outdated = server.begun and server.record.reread()
     if server.usable and any(event.path.endswith(DATA) for event in events):
         server.record.configuration.forget()
-        if server.record.configuration.error() is not None:
+        error = server.record.configuration.error()
+        if error is not None and any(error.may_be_about(event.path) for event in events):
             server.record.outdated = is_outdated = True
     environments = server.record.inputs.environments
-    may_differ = server.usable and environments.may_be_changed_by([one.path for one in events])
+    may_differ = server.usable and environments.may_be_changed_by([event.path for event in events])
     if may_differ and not environments.are_current():
         slot.changed_at = time.monotonic()
         if server.begun:  # otherwise the start will notice it
@@ -33,11 +34,11 @@ def note_changes(server: Server, slot: Slot, events: list[FileEvent]) -> bool:
     definition = server.choice.definition
     with server.channel.lock:
         server.index.changed(
-            one.path
-            for one in events
-            if one.kind != DELETED and definition.language_of(os.path.basename(one.path))
+            event.path
+            for event in events
+            if event.kind != DELETED and definition.language_of(os.path.basename(event.path))
         )
     cannot_refresh = definition.disk.refresh is None
-    if cannot_refresh and any(is_hidden_by_text(server, one) for one in events):
+    if cannot_refresh and any(is_hidden_by_text(server, event) for event in events):
         server.record.outdated = is_outdated = True
     return is_outdated

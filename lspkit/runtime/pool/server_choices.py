@@ -14,7 +14,6 @@ from lspkit.config.model import DISABLED
 from lspkit.errors import NoServerError
 from lspkit.protocol.watching.registrations import CHANGED, FileEvent
 from lspkit.runtime.files import Files
-from lspkit.runtime.pool.slot import LOOK_AGAIN
 from lspkit.runtime.server import failure_errors
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_inputs import Markers
@@ -29,11 +28,13 @@ from lspkit.servers.selection.choose import (
 )
 from lspkit.servers.selection.nested_repositories import is_reached
 from lspkit.servers.selection.program_lookup import TOOLS_VARIABLE, search_folders
-from lspkit.servers.selection.project_tools import decides
+from lspkit.servers.selection.project_tools import decides, stamp_of
 
 #: Seconds for which the folders of programs, and the permits of roots, are not looked at again:
 #: for all files of a call, which often lie in many folders.
 LOOK_LASTS = 1.0
+#: Seconds after which a program that did not work, and has not changed since, is tried again.
+TRY_AGAIN = 300.0
 #: How many names of files are remembered with the definitions that know them.
 MOST_NAMES = 4096
 #: The variables that these folders depend on.
@@ -60,13 +61,17 @@ class _Derived:
 
     def definitions_for(self, name: str) -> list[Definition]:
         """The definitions that know files of this name."""
-        found = self._by_name.get(name)
-        if found is None:
+        known = self._by_name.get(name)
+        if known is None:
             if len(self._by_name) > MOST_NAMES:
                 self._by_name.clear()
-            found = [one for one in self.definitions if one.language_of(name) is not None]
-            self._by_name[name] = found
-        return found
+            known = [
+                definition
+                for definition in self.definitions
+                if definition.language_of(name) is not None
+            ]
+            self._by_name[name] = known
+        return known
 
 
 class ServerChoices:
@@ -89,8 +94,8 @@ class ServerChoices:
         #: The variables of the user.
         self._environ = environ
         self._clock = clock
-        #: Programs that were found but do not work, and until when to skip them.
-        self._unusable_programs: dict[str, float] = {}
+        #: Programs that were found but do not work, as they were then, and until when to skip them.
+        self._unusable_programs: dict[str, tuple[float, tuple[int, ...]]] = {}
         #: What was derived from a configuration, perhaps an earlier one.
         self._derived = _Derived(config)
         #: The folders of programs: what they depend on, until when they hold, and the folders.
@@ -101,6 +106,7 @@ class ServerChoices:
     def reconfigure(self, config: Config, permits: Permits) -> None:
         """Choose by a new configuration. The pool's lock is held."""
         self.config, self.permits = config, permits
+        self._unusable_programs = {}
 
     def for_file(self, path: str) -> list[Choice]:
         """The servers that the configuration and the roots give a file. Raises if it has none."""
@@ -109,7 +115,9 @@ class ServerChoices:
             raise NoServerError(DISABLED, extension=extension)
         workspace, now = self._files.boundary.root, self._clock()
         unusable = {
-            program for program, until in list(self._unusable_programs.items()) if now < until
+            program
+            for program, (until, stamp) in self._unusable_programs.items()
+            if now < until and stamp_of(program) == stamp
         }
         known = self._by_config().definitions_for(os.path.basename(path))
         choices = choose(
@@ -133,22 +141,22 @@ class ServerChoices:
         workspace = self._files.boundary.root
         trusted = self._permit_of(workspace).trusted
         basis = (workspace, trusted, *map(self._environ.get, FOLDER_VARIABLES))
-        earlier, until, found = self._folders
+        earlier, until, folders = self._folders
         if earlier != basis or self._clock() >= until:
-            found = search_folders(workspace, trusted=trusted, environ=self._environ)
-            self._folders = (basis, self._clock() + LOOK_LASTS, found)
-        return found
+            folders = search_folders(workspace, trusted=trusted, environ=self._environ)
+            self._folders = (basis, self._clock() + LOOK_LASTS, folders)
+        return folders
 
     def _permit_of(self, root: str) -> Permit:
         """What is allowed in a root."""
         permits, now = self.permits, self._clock()
-        word, until, found = self._permitted
+        word, until, permitted = self._permitted
         if word is not permits or now >= until:
-            found = {}
-            self._permitted = (permits, now + LOOK_LASTS, found)
-        if root not in found:
-            found[root] = permits(root)
-        return found[root]
+            permitted = {}
+            self._permitted = (permits, now + LOOK_LASTS, permitted)
+        if root not in permitted:
+            permitted[root] = permits(root)
+        return permitted[root]
 
     def _by_config(self) -> _Derived:
         """What is derived from the present configuration."""
@@ -179,13 +187,15 @@ class ServerChoices:
             raise failure_errors.missing(choice, self.folders(), disabled)
 
     def skip(self, program: str, now: float) -> None:
-        """A program does not work: choose others for a while. The pool's lock is held."""
+        """A program does not work: choose others until it changes. The pool's lock is held."""
+        state = now + TRY_AGAIN, stamp_of(program)
         # Another thread may be going through the old table.
-        self._unusable_programs = {**self._unusable_programs, program: now + LOOK_AGAIN}
+        self._unusable_programs = {**self._unusable_programs, program: state}
 
     def depend_on(self, events: list[FileEvent]) -> bool:
         """Whether these changes of files may change which servers are chosen."""
         markers = self._by_config().markers
         return any(
-            decides(one.path) or (one.kind != CHANGED and markers.hold(one.path)) for one in events
+            decides(event.path) or (event.kind != CHANGED and markers.hold(event.path))
+            for event in events
         )

@@ -76,7 +76,9 @@ class DiagnosticsRecord:
         items, dropped = bounded_report(items)
         with self._channel.lock:
             self._channel.session.dropped["findings"] += dropped
-            self._channel.observations.store.push(uri, version, items, time.monotonic())
+            self._channel.observations.store.push(
+                uri, version, items, time.monotonic(), self._channel.client_shown()
+            )
         log_findings(self._choice.id, uri, (items,), "pushed")
         self._on_change(uri)
 
@@ -237,7 +239,14 @@ class DiagnosticsRecord:
         with self._channel.lock:
             self._channel.session.dropped["findings"] += dropped
             self._channel.observations.store.pulled(
-                uri, version, items, time.monotonic(), source, result_id, asked_at
+                uri,
+                version,
+                items,
+                time.monotonic(),
+                source,
+                result_id,
+                asked_at,
+                self._channel.client_shown(),
             )
         self._on_change(uri)
 
@@ -273,13 +282,14 @@ class DiagnosticsRecord:
             return self._channel.observations.store.about(uri)
 
     def known(self) -> list[StoredReport]:
-        """Its reports, without those about an earlier text."""
+        """Its reports, without those about an earlier text, or beside another client's texts."""
         with self._channel.lock:
-            versions = {one.key.uri: one.since for one in self._channel.documents}
+            versions = {document.key.uri: document.since for document in self._channel.documents}
             return [
-                said
-                for said in self._channel.observations.store.known()
-                if said.version is None or said.version >= versions.get(said.uri, 0)
+                report
+                for report in self._channel.observations.store.known()
+                if (report.version is None or report.version >= versions.get(report.uri, 0))
+                and report.client in (0, self._channel.client_number)
             ]
 
     def is_first(self, view: View) -> bool:

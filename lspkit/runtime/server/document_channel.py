@@ -194,6 +194,18 @@ class DocumentChannel:
                 self.observations.sent(uri, document.version, time.monotonic())
             self.clock.wrote(uri, notes, matters_to_others=not merely_opened(document, notes))
 
+    @property
+    def client_number(self) -> int:
+        """The number of the client whose calls run, if it shows texts; else 0."""
+        return self._files.overlays.client_number
+
+    def client_shown(self) -> int:
+        """The same if this server is shown such a text, else 0. The lock is held."""
+        number = self.client_number
+        return (
+            number if number and any(not document.is_on_disk for document in self.documents) else 0
+        )
+
     def opened(self) -> set[str]:
         """The URIs of the open documents. The lock is held."""
         return {one.key.uri for one in self.documents}
