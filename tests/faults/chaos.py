@@ -22,7 +22,7 @@ import psutil
 import lspkit
 from tests.faults.cells import NEIGHBOUR, SLACK, attempt, right
 from tests.faults.operations import OPERATIONS, SUBJECTS
-from tests.faults.table import BROKEN
+from tests.faults.table import BROKEN, UNAVAILABLE
 
 CALLERS = 4
 #: Seconds for each call.
@@ -127,7 +127,7 @@ class Storm:
                     self._tally.wrong.append(f"{operation.name} took {outcome.seconds:.1f} s")
                 elif outcome.told == right(operation, subject):
                     self._tally.right += 1
-                elif outcome.told == BROKEN or unsure:
+                elif outcome.told in (BROKEN, UNAVAILABLE) or unsure:
                     self._tally.spoilt += 1
                 else:
                     self._tally.wrong.append(f"{operation.name}: {outcome}")

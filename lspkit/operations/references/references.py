@@ -27,7 +27,9 @@ def references(request: ReferencesRequest) -> Locations:
     """All references to the symbol."""
     line, column = yield from position_of(request)
     places = yield from _known_references(request)
-    net = yield from cast_net(request, line, column, places)
+    net = yield from cast_net(
+        request, line, column, places, wants_declarations=request.include_declaration
+    )
     if net is None or not (net.words or net.reason):
         return places
     if net.words:
@@ -44,9 +46,8 @@ def references(request: ReferencesRequest) -> Locations:
             every = msgspec.structs.replace(request, include_declaration=True)
             net = net.without((yield from _known_references(every)))
     findings = yield from ask_meanings(net)
-    declared = findings.declared if request.include_declaration else []
     return Answer(
-        sort_locations([*places, *declared, *findings.places]),
+        sort_locations([*places, *findings.declared, *findings.places]),
         [*places.caveats, *findings.caveats(net.meaning.name)],
     )
 

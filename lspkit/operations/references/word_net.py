@@ -79,7 +79,7 @@ class Meaning(msgspec.Struct, frozen=True):
     @property
     def lines(self) -> set[tuple[str, int]]:
         """The lines that declare it."""
-        return {(str(place.path), place.line) for place in self.declared}
+        return {key[:2] for key in _keys(self.declared)}
 
 
 class WordNet(msgspec.Struct, frozen=True):
@@ -145,6 +145,8 @@ def cast_net(
     column: int,
     known: Iterable[Location],
     declared: Sequence[Location] = (),
+    *,
+    wants_declarations: bool = True,
 ) -> Effects[WordNet | None]:
     """The words that an answer leaves unexplained; None if the symbol has no name or is local.
 
@@ -161,14 +163,21 @@ def cast_net(
     code = found.code
     if request.text is not None:
         code.pop(found.path, None)  # the words on disk are not those of the caller's text
-    net = WordNet(meaning, possible_words(code, meaning), reason=found.reason).without(known)
-    if net.words:
+    keys = frozenset(_keys(known))
+
+    def left(meaning: Meaning) -> dict[str, tuple[Word, ...]]:
+        words, lines = unexplained(possible_words(code, meaning), keys), meaning.lines
+        if wants_declarations:
+            return words
+        return _kept(words, lambda path, word: (path, word.line) not in lines)
+
+    words = left(meaning)
+    if words:
         # In a header, for example: what leads there means the symbol as well.
         more = yield from _targets(DeclarationRequest, request, line, column)
         meaning = msgspec.structs.replace(meaning, declared=(*meaning.declared, *more))
-        words = unexplained(possible_words(code, meaning), net.known)
-        net = msgspec.structs.replace(net, meaning=meaning, words=words)
-    return net
+        words = left(meaning)
+    return WordNet(meaning, words, keys, found.reason)
 
 
 def open_files(net: WordNet) -> Effects[None]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-
 import msgspec
 
 from lspkit.config import Config
@@ -81,17 +79,9 @@ def failed(slot: Slot, restart: Restart, *, now: float, dice: float) -> None:
         )
 
 
-#: The exit statuses of a program that somebody has ended by a signal.
-KILLED = frozenset({-signal.SIGKILL, -signal.SIGTERM})
-
-
 def never_starts(slot: Slot, error: LspkitError) -> bool:
-    """Whether its program has ended at several starts in a row, before it was ready.
-
-    One that somebody else has killed says nothing about its starts.
-    """
-    status = error.exit_status if isinstance(error, ServerBrokenError) else None
-    ended = status is not None and status not in KILLED
+    """Whether its program has ended at several starts in a row, before it was ready."""
+    ended = isinstance(error, ServerBrokenError) and error.exit_status is not None
     return ended and not slot.server.came_up and slot.record.attempts >= MOST_STARTS
 
 
