@@ -98,9 +98,9 @@ class HookResult(msgspec.Struct, frozen=True):
 class EditHooks:
     """The hooks of one workspace, for one agent or several. All methods are thread-safe.
 
-    hooks = EditHooks(ws)
-    output = my_write_tool(path=path, content=text)
-    output = hooks.tool_result("write_file", {"path": path, "content": text}, output)
+        hooks = EditHooks(ws)
+        output = my_write_tool(path=path, content=text)
+        output = hooks.tool_result("write_file", {"path": path, "content": text}, output)
 
     No lock is needed: each change of a field is atomic.
     """
@@ -201,7 +201,7 @@ class EditHooks:
             session = self._sessions.setdefault(name, AgentSession(self._mark))
         session.last_call = next(self._calls)
         if len(self._sessions) > MOST_SESSIONS:
-            by_use = sorted(list(self._sessions.items()), key=lambda entry: entry[1].last_call)
+            by_use = sorted(self._sessions.items(), key=lambda entry: entry[1].last_call)
             for oldest, _ in by_use[:-MOST_SESSIONS]:
                 self._sessions.pop(oldest, None)
         return session
