@@ -28,15 +28,15 @@ class CheckTimeouts:
         """The timeout for the next check of this file."""
         timing = self._ws.config.timing
         starting = any(
-            one.state in COMING and (one.server, one.root) not in self._spent
-            for one in self._servers(path)
+            server.state in COMING and (server.server, server.root) not in self._spent
+            for server in self._servers(path)
         )
         wait = timing.first_touch_timeout_ms if starting else timing.diagnostics_wait_timeout_ms
         return wait / 1000
 
     def spend(self, path: str) -> None:
         """Record a check of the file: its servers have had the longer timeout."""
-        self._spent.update((one.server, one.root) for one in self._servers(path))
+        self._spent.update((server.server, server.root) for server in self._servers(path))
 
     def _servers(self, path: str) -> list[FileServer]:
         """The servers of a file, running or not."""

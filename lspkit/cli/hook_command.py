@@ -186,7 +186,7 @@ def _work(arguments: argparse.Namespace, deadline: float, reply: Reply) -> None:
             print_message(_describe(call, touch))
         if touch is not None:
             # A file that is there was not deleted, or is there again.
-            gone = tuple(one for one in touch.gone if not os.path.lexists(one))
+            gone = tuple(path for path in touch.gone if not os.path.lexists(path))
             touch = msgspec.structs.replace(touch, gone=gone)
             if touch.files or gone or touch.kind is ToolKind.SHELL:
                 _check(call, touch, arguments, deadline, reply)

@@ -49,6 +49,7 @@ from lspkit.operations.effects import (
 )
 from lspkit.operations.request import Request
 from lspkit.operations.workspace_state import (
+    ChangedSinceRequest,
     FileServersRequest,
     ReloadRequest,
     RestartServerRequest,
@@ -122,6 +123,7 @@ OTHER_TURN = (
 #: Requests whose results do not depend on the texts of files.
 WITHOUT_TURN = frozenset(
     {
+        ChangedSinceRequest,
         FileServersRequest,
         ReloadRequest,
         RestartServerRequest,

@@ -50,6 +50,9 @@ class SharedWorkspace:
         self.ws = Workspace.on_engine(
             self.engine, bootstrap.workspace_root, trusted=bootstrap.trusted
         )
+        #: The hooks after the tools of agents. They remember each one by its session, and what has
+        #: changed on disk from now on.
+        self.hooks = EditHooks(self.ws)
         #: Ends the service, with the reason.
         self.end = on_end
         #: Ends the service when its last client has left.
@@ -60,7 +63,6 @@ class SharedWorkspace:
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
         self._toolbox: Toolbox | None = None
-        self._hooks: EditHooks | None = None
 
     @property
     def toolbox(self) -> Toolbox:
@@ -69,14 +71,6 @@ class SharedWorkspace:
             if self._toolbox is None:
                 self._toolbox = Toolbox(self.ws)
             return self._toolbox
-
-    @property
-    def hooks(self) -> EditHooks:
-        """The hooks after the tools of agents. They remember each one by its session."""
-        with self._lock:
-            if self._hooks is None:
-                self._hooks = EditHooks(self.ws)
-            return self._hooks
 
     def in_thread(self, job: Callable[[], object]) -> None:
         """Run a job that may wait."""

@@ -181,6 +181,37 @@ def test_a_call_that_does_not_get_its_turn_in_time_says_so(
         assert waiting.result(30).verdict.clean
 
 
+def test_a_hook_that_does_not_get_its_turn_in_time_says_so_once_and_checks_with_the_next_edit(
+    services: Services, root: Path, argv: list[str]
+) -> None:
+    config, log = config_for(argv), Log.of(argv)
+    drafter, other = (services.connect(root, config=config) for _ in range(2))
+    (root / "b.scr").write_text("fine\n", encoding="utf-8")
+    hooks = client_of(other)
+    assert hooks.tool_result("write", {"file_path": "b.scr"}, "written") == "written"
+    with drafter.overlay({A: "def draft\n"}):
+        cancel = threading.Event()
+        hanging = drafter.submit(drafter.request, A, "x/hang", cancel=cancel, timeout=60)
+        log.wait_for_message("x/hang")
+        (root / "b.scr").write_text("ERROR\n", encoding="utf-8")
+        first, second, command = (
+            hooks.tool_result(tool, arguments, "done", timeout=0.5)
+            for tool, arguments in (
+                ("write", {"file_path": "b.scr"}),
+                ("write", {"file_path": "b.scr"}),
+                ("bash", {"command": "true"}),
+            )
+        )
+        cancel.set()
+        with pytest.raises(CancelledError):
+            hanging.result(30)
+    (root / "c.scr").write_text("fine\n", encoding="utf-8")
+    checked = hooks.tool_result("write", {"file_path": "c.scr"}, "written")
+    assert first.endswith("Could not be checked in time: <files>b.scr</files>")
+    assert (second, command) == ("done", "done")
+    assert '<diagnostics file="b.scr">' in checked
+
+
 @pytest.mark.parametrize("restart", [False, True])
 def test_calls_in_the_block_of_an_overlay_fail_if_the_service_ends(
     services: Services, root: Path, argv: list[str], *, restart: bool

@@ -85,3 +85,13 @@ def test_the_first_command_after_a_read_is_told_what_it_has_changed() -> None:
         (site.project / "b.scr").write_text("ERROR by sed\n", encoding="utf-8")
         told = run_hook(site, "Bash", {"command": "sed -i …"})
     assert '<diagnostics file="b.scr">' in told
+
+
+def test_the_first_command_of_all_is_told_what_it_has_changed_in_a_checked_project() -> None:
+    with Site(Script(diagnostics=Diagnostics(how="pull"))) as site:
+        (site.project / "b.scr").write_text("fine\n", encoding="utf-8")
+        with site.connect() as ws:
+            assert ws.check("a.scr").verdict.clean
+            (site.project / "b.scr").write_text("ERROR by sed\n", encoding="utf-8")
+            output = run_hook(site, "Bash", {"command": "sed -i …"})
+    assert '<diagnostics file="b.scr">' in output

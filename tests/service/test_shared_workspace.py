@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lspkit.agent import Toolbox
 from lspkit.service import shared_workspace
 from lspkit.service.runtime_folder import bootstrap_of
 from lspkit.service.shared_workspace import SharedWorkspace
@@ -18,24 +19,23 @@ from lspkit.service.shared_workspace import SharedWorkspace
 MEETING = 0.2
 
 
-@pytest.mark.parametrize(("name", "kind"), [("hooks", "EditHooks"), ("toolbox", "Toolbox")])
 def test_the_first_calls_at_once_get_the_same_object(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
     both = threading.Barrier(2)
 
-    class Met(getattr(shared_workspace, kind)):
+    class Met(Toolbox):
         def __init__(self, *given: Any) -> None:
             made.append(self)
             with contextlib.suppress(threading.BrokenBarrierError):
                 both.wait(MEETING)
             super().__init__(*given)
 
-    monkeypatch.setattr(shared_workspace, kind, Met)
+    monkeypatch.setattr(shared_workspace, "Toolbox", Met)
     shared = SharedWorkspace(bootstrap_of(tmp_path, None, None), lambda _: None, lambda: None)
     with ThreadPoolExecutor(2) as callers:
-        got = list(callers.map(lambda _: getattr(shared, name), range(2)))
+        got = list(callers.map(lambda _: shared.toolbox, range(2)))
     shared.close()
     assert len(made) == 1
     assert got == [made[0]] * 2

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import collections
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import TypeVar
 
 import msgspec
 
 from lspkit.agent.hooks.file_stamps import FileStamps
 from lspkit.agent.hooks.own_findings import FileState, SortedFindings, sort_findings
-from lspkit.agent.hooks.read_texts import ReadTexts
+from lspkit.agent.hooks.read_texts import ReadTexts, count_kept
 from lspkit.diagnostics.compare import Before
 from lspkit.protocol.text import Text
+
+T = TypeVar("T")
 
 #: Most recently used files that are checked again after an edit.
 RECENT = 8
@@ -26,7 +30,7 @@ MOST_TRIES = 3
 #: Most files of other calls that are checked with an edit: those without an answer, and those in
 #: which the agent has introduced findings.
 MOST_FILES = 20
-#: Most files whose introduced findings are kept, the last ones.
+#: Most files whose introduced findings, or edits without an answer, are kept, the last ones.
 MOST_KEPT = 200
 
 
@@ -47,6 +51,8 @@ class AgentSession:
     def __init__(self, mark: int | None = None) -> None:
         #: The mark of the last `changed_files`; None: that of the start of the hooks.
         self.mark = mark
+        #: The number of its last call, among the calls of all agents; a new one has none yet.
+        self.last_call: float = float("inf")
         #: The texts that the agent has read.
         self.texts = ReadTexts()
         self.stamps = FileStamps()
@@ -74,11 +80,12 @@ class AgentSession:
     def waiting_files(self) -> list[str]:
         """The edited files without an answer that are checked with the next edit."""
         known = [path for path in list(self._unanswered) if path not in self._in_check]
-        return [path for path in known if os.path.lexists(path)][:MOST_FILES]
+        return list(islice(filter(os.path.isfile, known), MOST_FILES))
 
     def broken_files(self) -> list[str]:
         """The files in which this agent has introduced findings, the last ones first."""
-        return list(reversed(list(self.introduced)))[:MOST_FILES]
+        known = reversed(list(self.introduced))
+        return list(islice(filter(os.path.isfile, known), MOST_FILES))
 
     def begin_check(self, path: str, before: str | None) -> str | None:
         """Note an edit that is about to be checked; returns the text to compare it with."""
@@ -86,6 +93,7 @@ class AgentSession:
         waiting = Unanswered(before) if earlier is None else earlier
         self._in_check.add(path)
         self._unanswered[path] = msgspec.structs.replace(waiting, tries=waiting.tries + 1)
+        drop_oldest(self._unanswered, lambda edit: edit.before or "")
         return waiting.before
 
     def abandon_checks(self, paths: Iterable[str]) -> None:
@@ -108,8 +116,9 @@ class AgentSession:
 
     def forget(self, path: str) -> None:
         """Note that a file is gone."""
-        self._unanswered.pop(path, None)
-        self.introduced.pop(path, None)
+        for name in (path, os.path.realpath(path)):
+            self._unanswered.pop(name, None)
+            self.introduced.pop(name, None)
 
     def first_mentions(self, names: Iterable[str]) -> list[str]:
         """Those that the agent has not been told of before."""
@@ -125,6 +134,13 @@ class AgentSession:
         self.introduced.pop(path, None)
         if kept:
             self.introduced[path] = Before(Text(text), kept)
-        for oldest in list(self.introduced)[:-MOST_KEPT]:
-            self.introduced.pop(oldest, None)
+        drop_oldest(self.introduced, lambda state: state.text.value)
         return result
+
+
+def drop_oldest(table: dict[str, T], text: Callable[[T], str]) -> None:
+    """Keep the last entries of a table, as many as are allowed with their texts."""
+    entries = list(table.items())
+    kept = count_kept((text(entry) for _, entry in reversed(entries)), MOST_KEPT)
+    for path, _ in entries[: len(entries) - kept]:
+        table.pop(path, None)

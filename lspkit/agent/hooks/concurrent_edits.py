@@ -44,5 +44,7 @@ class ConcurrentEdits:
         edited = {path for paths, ended in edits if ended > began for path in paths}
         if others.introduced is None or not edited & others.introduced.keys():
             return others
-        kept = {path: one for path, one in others.introduced.items() if path not in edited}
-        return msgspec.structs.replace(others, introduced=kept)
+        introduced = {
+            path: findings for path, findings in others.introduced.items() if path not in edited
+        }
+        return msgspec.structs.replace(others, introduced=introduced)

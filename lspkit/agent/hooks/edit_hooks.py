@@ -48,7 +48,7 @@ from lspkit.errors import (
     ServerBrokenError,
     ServerUnavailableError,
 )
-from lspkit.operations import CheckEditRequest, EditedFile
+from lspkit.operations import ChangedSinceRequest, CheckEditRequest, EditedFile
 from lspkit.operations.checks.dependent_files import proven_servers
 from lspkit.runtime.concurrency.call import CancelLike
 from lspkit.runtime.engine_api import Limits
@@ -61,8 +61,8 @@ T = TypeVar("T")
 
 #: Most files that are checked after a shell command.
 MOST_CHANGED = 64
-#: Most agents whose sessions are kept, the last ones.
-MOST_SESSIONS = 64
+#: Most agents whose sessions are kept, the last used ones.
+MOST_SESSIONS = 16
 #: Most seconds for the files that an agent has broken and that an edit does not concern.
 REST_TIMEOUT = 1.0
 #: Errors of a server that may answer after the next edit.
@@ -99,8 +99,8 @@ class EditHooks:
     """The hooks of one workspace, for one agent or several. All methods are thread-safe.
 
         hooks = EditHooks(ws)
-        said = my_write_tool(path=path, content=text)
-        said = hooks.tool_result("write_file", {"path": path, "content": text}, said)
+        output = my_write_tool(path=path, content=text)
+        output = hooks.tool_result("write_file", {"path": path, "content": text}, output)
 
     No lock is needed: each change of a field is atomic.
     """
@@ -117,8 +117,12 @@ class EditHooks:
         #: What has changed so far: what the first command changes is seen, also if nothing is
         #: edited before it. Asked in a thread, since a host may hold a lock now.
         self._start: Future[ChangedFiles] = ws.submit(ws.changed_files)
+        #: The mark of the last call of any agent, None: of the start. A new agent begins with it,
+        #: since it may be heard of only after its first command has run.
+        self._mark: int | None = None
         #: By the host's name for it.
-        self._sessions = {"": AgentSession()}
+        self._sessions: dict[str, AgentSession] = {}
+        self._calls = itertools.count()
         self._tallies: dict[str, _Tally] = {
             name: _Tally() for name in (*map(str, ToolKind), "other", "appended", "failed")
         }
@@ -194,8 +198,11 @@ class EditHooks:
     def _session(self, name: str) -> AgentSession:
         session = self._sessions.get(name)
         if session is None:
-            session = self._sessions.setdefault(name, AgentSession(self._ws.changed_files().mark))
-            for oldest in list(self._sessions)[:-MOST_SESSIONS]:
+            session = self._sessions.setdefault(name, AgentSession(self._mark))
+        session.last_call = next(self._calls)
+        if len(self._sessions) > MOST_SESSIONS:
+            by_use = sorted(self._sessions.items(), key=lambda entry: entry[1].last_call)
+            for oldest, _ in by_use[:-MOST_SESSIONS]:
                 self._sessions.pop(oldest, None)
         return session
 
@@ -204,7 +211,7 @@ class EditHooks:
     ) -> HookResult:
         """Check the files, and summarise the findings."""
         began = time.monotonic()
-        paths, gone = self._changed(touch, session)
+        paths, gone = self._changed(touch, session, wait)
         if not paths and not gone:
             return HookResult(tool, touch.kind)
         files = self._edited(touch, paths, session, before)
@@ -212,9 +219,12 @@ class EditHooks:
         files += [EditedFile(path, session.begin_check(path, None)) for path in waiting]
         blind = {file.path for file in files if session.is_blind(file.path)}
         used = dict.fromkeys((*session.broken_files()[:RECENT], *session.recent_files()))
-        own = self._timeout(paths or gone) if wait.timeout is None else None
-        beyond = self._ws.config.timing.dependents_timeout_ms / 1000
-        limit = wait.timeout if own is None else own + beyond
+        if wait.timeout is None:
+            own = self._timeout(paths or gone)
+            beyond = self._ws.config.timing.dependents_timeout_ms / 1000
+            deadline = time.monotonic() + own + beyond
+        else:
+            own, deadline = None, began + wait.timeout
         request = CheckEditRequest(
             files=tuple(files),
             first=tuple(path for path in used if path not in (*paths, *waiting)),
@@ -223,21 +233,33 @@ class EditHooks:
         )
         try:
             with self._edits.of(paths):
-                found = self._ws.run(request, timeout=limit, cancel=wait.cancel)
+                left = max(0.0, deadline - time.monotonic())
+                result = self._ws.run(request, timeout=left, cancel=wait.cancel)
+        except RequestTimeoutError as problem:  # before any server was asked
+            for file in files:
+                session.end_check(file.path, is_late=True, is_searched=False)
+            unchecked = session.first_mentions(map(os.path.realpath, paths))
+            session.remember(paths)
+            return HookResult(
+                tool=tool,
+                kind=touch.kind,
+                text=self._text({}, [], OtherFiles(), [], unchecked=unchecked, stopped=[]),
+                duration=time.monotonic() - began,
+                warnings=(str(problem),),
+            )
         finally:
             session.abandon_checks(file.path for file in files)
         self._spend(paths)
-        beside = self._edits.without(found.other_files, began)
-        reports = {str(report.path): report for report in found.reports}
-        states = states_of(reports, beside, blind)
+        others = self._edits.without(result.other_files, began)
+        reports = {str(report.path): report for report in result.reports}
+        states = states_of(reports, others, blind)
         late = [path for path, report in reports.items() if is_late(report)]
         for file in files:
             is_file_late = os.path.realpath(file.path) in late
-            session.end_check(file.path, is_late=is_file_late, is_searched=not beside.unsearched)
+            session.end_check(file.path, is_late=is_file_late, is_searched=not others.unsearched)
         rest = [path for path in session.broken_files() if path not in states]
         if rest and not late:
-            left = REST_TIMEOUT if limit is None else limit - (time.monotonic() - began)
-            checked = self._check_rest(rest, Limits(left, wait.cancel))
+            checked = self._check_rest(rest, Limits(deadline - time.monotonic(), wait.cancel))
             late = [path for path, report in checked.items() if is_late(report)]
             states |= states_of(checked, OtherFiles(), set())
         findings = {
@@ -248,7 +270,7 @@ class EditHooks:
         text = self._text(
             findings,
             [path for path in reports if path not in waiting],
-            beside,
+            others,
             late,
             unchecked=session.first_mentions(late),
             stopped=[
@@ -259,28 +281,32 @@ class EditHooks:
         )
         session.remember(paths)
         unknown = {path: report.why for path, report in reports.items() if report.why}
-        warnings = tuple(f"{path}: {why}" for path, why in (unknown | beside.unknown).items())
+        warnings = tuple(f"{path}: {why}" for path, why in (unknown | others.unknown).items())
         took = time.monotonic() - began
         log.debug("%s: %d files checked in %.0f ms", tool, len(reports), took * 1000)
         return HookResult(
             tool=tool,
             kind=touch.kind,
             reports={report.path: report for report in reports.values()},
-            others={Path(path): those for path, those in beside.diagnostics.items()},
-            other_files=beside,
-            still={Path(path): list(one.still) for path, one in findings.items() if one.still},
+            others={Path(path): listed for path, listed in others.diagnostics.items()},
+            other_files=others,
+            still={
+                Path(path): list(in_file.still)
+                for path, in_file in findings.items()
+                if in_file.still
+            },
             text=text,
             duration=took,
             warnings=warnings,
         )
 
-    def _changed(self, touch: Touch, session: AgentSession) -> tuple[list[str], tuple[str, ...]]:
+    def _changed(
+        self, touch: Touch, session: AgentSession, limits: Limits
+    ) -> tuple[list[str], tuple[str, ...]]:
         """The files that a call has changed, and those that it has removed."""
         paths = self._paths(touch.files)
         named = self._paths(touch.gone) + (paths if touch.kind in REMOVING else [])
-        mark = self._start.result().mark if session.mark is None else session.mark
-        changed = self._ws.changed_files(mark)
-        session.mark = changed.mark
+        changed = self._changes_on_disk(session, limits)
         if touch.kind is ToolKind.SHELL:
             # The watcher covers files with running servers; the stamps cover other used files.
             seen = (*map(str, changed.files), *session.stamps.changed_files())
@@ -291,6 +317,32 @@ class EditHooks:
         for path in gone:
             session.forget(path)
         return [path for path in paths if path not in gone], gone
+
+    def _changes_on_disk(self, session: AgentSession, limits: Limits) -> ChangedFiles:
+        """The changes since the last call of the agent; none if there is no time to look at them:
+        then the next command finds them."""
+        seconds = limits.timeout
+        if seconds is None:
+            seconds = self._ws.config.timing.diagnostics_wait_timeout_ms / 1000
+        deadline = time.monotonic() + seconds
+        mark = self._first_mark(seconds) if session.mark is None else session.mark
+        left = max(0.0, deadline - time.monotonic())
+        request = ChangedSinceRequest(after=mark)
+        try:
+            changed = self._ws.run(request, timeout=left, cancel=limits.cancel)
+        except RequestTimeoutError as problem:
+            log.debug("not known what has changed on disk: %s", problem)
+            return ChangedFiles(mark=0, complete=False)
+        session.mark = self._mark = changed.mark
+        return changed
+
+    def _first_mark(self, seconds: float) -> int | None:
+        """The mark of the start of the hooks; None if there is none."""
+        try:
+            return self._start.result(seconds).mark
+        except Exception as problem:  # noqa: BLE001 (only older changes are not seen then)
+            log.debug("not known what changed at first: %r", problem)
+            return None
 
     def _edited(
         self, touch: Touch, paths: Sequence[str], session: AgentSession, before: TextsBefore
@@ -314,7 +366,11 @@ class EditHooks:
     def _check_rest(self, paths: Sequence[str], limits: Limits) -> dict[str, Report]:
         """Check files that the agent has broken and that the edit does not concern."""
         seconds = min(max(0.0, limits.timeout or 0.0), REST_TIMEOUT)
-        reports = self._ws.check_all(paths, timeout=seconds, cancel=limits.cancel)
+        try:
+            reports = self._ws.check_all(paths, timeout=seconds, cancel=limits.cancel)
+        except RequestTimeoutError as problem:
+            log.debug("files of earlier edits are not checked: %s", problem)
+            return {}
         return {str(path): report for path, report in reports.items()}
 
     def _text(
@@ -331,7 +387,7 @@ class EditHooks:
         room = msgspec.structs.replace(summary, max_bytes=summary.max_bytes - len(GAP))
         return room.of_findings(
             {Path(path): findings[path] for path in edited},
-            {Path(path): one for path, one in findings.items() if path not in edited},
+            {Path(path): in_file for path, in_file in findings.items() if path not in edited},
             root=self._ws.root,
             left_out=others.left_out,
             unsearched=[name for name in others.unsearched if name not in late],
@@ -415,16 +471,16 @@ def with_text(output: object, text: str) -> Any:
 
 def is_late(report: Report) -> bool:
     """Whether a server that runs, or restarts, has not answered for the file."""
-    return any(one.timed_out or one.code in LATE for one in report.servers)
+    return any(server.timed_out or server.code in LATE for server in report.servers)
 
 
 def stopped_servers(reports: Iterable[Report]) -> dict[str, str]:
     """The servers that do not run for these files, each with the reason and what to do."""
     return {
-        one.server: one.reason
+        server.server: server.reason
         for report in reports
-        for one in report.servers
-        if one.code == ServerUnavailableError.code and one.server
+        for server in report.servers
+        if server.code == ServerUnavailableError.code and server.server
     }
 
 
@@ -437,7 +493,9 @@ def states_of(
             findings,
             None if others.introduced is None else others.introduced.get(path, ()),
             (others.remaining or {}).get(path, ()),
-            () if path in others.unknown else {id for one in findings for id in one.servers},
+            ()
+            if path in others.unknown
+            else {id for finding in findings for id in finding.servers},
         )
         for path, findings in others.diagnostics.items()
     }

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 #: Most files whose texts are kept, the most recently read ones.
 REMEMBERED = 64
 #: Bytes of the largest file whose text is kept or reconstructed.
 LARGEST = 2**21
-#: Characters of all texts that are kept.
-MOST_CHARACTERS = 2**25
+#: Characters of all texts that one table of one agent keeps.
+MOST_CHARACTERS = 2**22
 
 
 class ReadTexts:
@@ -34,7 +34,7 @@ class ReadTexts:
             if text is not None:
                 self._texts[path] = text
         known = list(self._texts.items())
-        kept = _recent(known)
+        kept = count_kept((text for _, text in reversed(known)), REMEMBERED)
         if kept < len(known):
             self._texts = dict(known[len(known) - kept :])
 
@@ -43,10 +43,10 @@ class ReadTexts:
         return self._texts.pop(path, None)
 
 
-def _recent(known: Sequence[tuple[str, str]]) -> int:
-    """How many texts are kept, counted from the end: the most recently read ones."""
-    sizes = itertools.accumulate(len(text) for _, text in reversed(known))
-    return sum(size <= MOST_CHARACTERS for size in itertools.islice(sizes, REMEMBERED))
+def count_kept(texts: Iterable[str], most: int) -> int:
+    """How many of these texts are kept, from the first one on."""
+    sizes = itertools.accumulate(map(len, texts))
+    return sum(size <= MOST_CHARACTERS for size in itertools.islice(sizes, most))
 
 
 def text_of(path: str) -> str | None:

@@ -65,14 +65,14 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, config: Config) -> Summary:
         """The limits of a configuration."""
-        said = config.diagnostics
+        limits = config.diagnostics
         return cls(
-            severities=said.include_severities,
-            max_per_file=said.max_per_file,
-            max_other_files=said.max_other_files,
-            max_total_lines=said.max_total_lines,
-            max_bytes=said.max_bytes,
-            new_only=said.new_only,
+            severities=limits.include_severities,
+            max_per_file=limits.max_per_file,
+            max_other_files=limits.max_other_files,
+            max_total_lines=limits.max_total_lines,
+            max_bytes=limits.max_bytes,
+            new_only=limits.new_only,
         )
 
     @classmethod
@@ -138,15 +138,17 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         """
         everything = {**edited, **others}
         return self.text(
-            {path: one.new if self.new_only else one.all for path, one in edited.items()},
-            {path: one.new if self.new_only else one.all for path, one in others.items()},
+            {path: self._shown(findings) for path, findings in edited.items()},
+            {path: self._shown(findings) for path, findings in others.items()},
             root=root,
             remaining=self._count_old(edited),
             elsewhere=self._count_old(others),
-            still={path: one.still for path, one in everything.items()} if self.new_only else {},
+            still={path: findings.still for path, findings in everything.items()}
+            if self.new_only
+            else {},
             left_out=left_out,
-            unsearched=[one.removeprefix(f"{root}/") for one in unsearched],
-            unchecked=[one.removeprefix(f"{root}/") for one in unchecked],
+            unsearched=[name.removeprefix(f"{root}/") for name in unsearched],
+            unchecked=[name.removeprefix(f"{root}/") for name in unchecked],
             stopped=stopped,
             after_edit=after_edit,
         )
@@ -175,18 +177,18 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         and `stopped` says which servers do not run.
         """
         edited = [self._file(path, touched[path], root) for path in sorted(touched)]
-        beside = [
-            self._file(path, found, root)
-            for path, found in sorted((others or {}).items())
+        other_files = [
+            self._file(path, findings, root)
+            for path, findings in sorted((others or {}).items())
             if path not in touched
         ]
-        worst = sorted((one for one in beside if one.total), key=_FileSummary.order)
+        worst = sorted((file for file in other_files if file.total), key=_FileSummary.order)
         counted = {path: self._select(findings) for path, findings in sorted((still or {}).items())}
         what = findings_word(self.severities)
         draft = _Draft(
             what=what,
-            edited=tuple(one for one in edited if one.total),
-            beside=tuple(sorted(worst[: self.max_other_files], key=lambda one: one.path)),
+            edited=tuple(file for file in edited if file.total),
+            others=tuple(sorted(worst[: self.max_other_files], key=lambda file: file.path)),
             unnamed=max(0, len(worst) - self.max_other_files) if self.max_other_files else 0,
             remaining=remaining,
             lead=f"{APPLIED} " if after_edit else "",
@@ -205,16 +207,21 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         return draft.fit(self.max_total_lines, self.max_bytes)
 
     def _count_old(self, files: Mapping[Path, SortedFindings]) -> int:
-        return sum(len(self._select(one.old)) for one in files.values()) if self.new_only else 0
+        if not self.new_only:
+            return 0
+        return sum(len(self._select(findings.old)) for findings in files.values())
+
+    def _shown(self, findings: SortedFindings) -> Sequence[Diagnostic]:
+        return findings.new if self.new_only else findings.all
 
     def _file(self, path: Path, findings: Sequence[Diagnostic], root: Path) -> _FileSummary:
         counted = self._select(findings)
         kept = select_worst(counted, self.max_per_file)
-        worst = min((one.severity.rank for one in counted), default=0)
+        worst = min((finding.severity.rank for finding in counted), default=0)
         return _FileSummary(path, name_of(path, root), tuple(kept), len(counted), worst)
 
     def _select(self, findings: Sequence[Diagnostic]) -> list[Diagnostic]:
-        return [one for one in findings if one.severity.value in self.severities]
+        return [finding for finding in findings if finding.severity.value in self.severities]
 
 
 class _FileSummary(msgspec.Struct, frozen=True):
@@ -243,7 +250,7 @@ class _Draft(msgspec.Struct, frozen=True):
 
     what: str
     edited: tuple[_FileSummary, ...]
-    beside: tuple[_FileSummary, ...]
+    others: tuple[_FileSummary, ...]
     #: The number of further files.
     unnamed: int
     remaining: int
@@ -262,7 +269,7 @@ class _Draft(msgspec.Struct, frozen=True):
         """The text with as many lines as fit."""
         if not (
             self.edited
-            or self.beside
+            or self.others
             or self.remaining
             or self.still
             or self.left_out
@@ -293,7 +300,7 @@ class _Draft(msgspec.Struct, frozen=True):
         """All lines: by severity, then edited files first, then by path and position."""
         return sorted(
             (finding.severity.rank, number, place)
-            for number, file in enumerate((*self.edited, *self.beside))
+            for number, file in enumerate((*self.edited, *self.others))
             for place, finding in enumerate(file.kept)
         )
 
@@ -302,24 +309,24 @@ class _Draft(msgspec.Struct, frozen=True):
         places: dict[int, list[int]] = {} if lines else {0: []}
         for _, number, place in lines:
             places.setdefault(number, []).append(place)
-        numbered = list(enumerate((*self.edited, *self.beside)))
+        numbered = list(enumerate((*self.edited, *self.others)))
         blocks = [_block(file, places[number]) for number, file in numbered if number in places]
         edited = sum(number < len(self.edited) for number in places)
-        told: list[str] = []
-        for one in blocks[:edited]:
-            told += [f"LSP {self.what} detected in this file, please fix:", *one]
+        text_lines: list[str] = []
+        for lines_of_file in blocks[:edited]:
+            text_lines += [f"LSP {self.what} detected in this file, please fix:", *lines_of_file]
         if self.remaining:
-            told.append(f"LSP {self.what} from before the edit that remain: {self.remaining}")
+            text_lines.append(f"LSP {self.what} from before the edit that remain: {self.remaining}")
         if blocks[edited:]:
-            told.append(f"LSP {self.what} detected in other files:")
-            for one in blocks[edited:]:
-                told += one
-        told += more_files(len(numbered) + self.unnamed - len(blocks))
-        told += self.still
-        told += other_counts(self.what, self.elsewhere if self.beside else 0, self.left_out)
-        told += unsearched_line(self.unsearched)
-        told += self.unanswered
-        return self.lead + "\n".join(told)
+            text_lines.append(f"LSP {self.what} detected in other files:")
+            for lines_of_file in blocks[edited:]:
+                text_lines += lines_of_file
+        text_lines += more_files(len(numbered) + self.unnamed - len(blocks))
+        text_lines += self.still
+        text_lines += other_counts(self.what, self.elsewhere if self.others else 0, self.left_out)
+        text_lines += unsearched_line(self.unsearched)
+        text_lines += self.unanswered
+        return self.lead + "\n".join(text_lines)
 
 
 def _short_list(still: Mapping[Path, Sequence[Diagnostic]], root: Path, what: str) -> list[str]:
@@ -332,7 +339,7 @@ def _short_list(still: Mapping[Path, Sequence[Diagnostic]], root: Path, what: st
             return [*lines, *more_files(len(files) - number)]
         kept = select_worst(findings, room)
         room -= len(kept)
-        shown = [line_of(one, SHORT_MESSAGE) for one in kept]
+        shown = [line_of(finding, SHORT_MESSAGE) for finding in kept]
         lines += block(name_of(path, root), shown, len(findings) - len(kept))
     return lines
 

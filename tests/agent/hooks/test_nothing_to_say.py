@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import lspkit
+from lspkit.edit_types import ChangedFiles
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.agent.hooks.hooked import (
     HERE,
@@ -26,6 +27,7 @@ from tests.agent.hooks.hooked import (
     late,
     project,
 )
+from tests.scripted import config_for
 
 # When nothing is appended
 
@@ -167,6 +169,16 @@ def test_an_exception_inside_is_counted_and_logged_and_changes_nothing(tmp_path,
         assert work.hooks.counts["failed"] == 2
         assert work.hooks.last.warnings == ("KeyError: 'no such thing'",)
     assert "no such thing" in caplog.text
+
+
+def test_an_edit_is_checked_also_if_it_is_not_known_what_changed_before_it(tmp_path, scripted):
+    class Unwatched(lspkit.Workspace):
+        def changed_files(self, after: int | None = None) -> ChangedFiles:
+            raise OSError("too many open files")
+
+    with Unwatched(tmp_path, config=config_for(scripted(PULLED))) as ws:
+        output = Project(tmp_path, ws).write("a.scr", "ERROR\n")
+    assert output == appended(HERE, block("a.scr", "ERROR [1:1] ERROR (ERROR)"))
 
 
 def test_an_interrupt_is_the_users_and_passes(tmp_path, scripted):

@@ -7,13 +7,14 @@ import time
 
 import pytest
 
-from lspkit.agent.hooks import prewarm
+from lspkit.agent.hooks import edit_hooks, prewarm
 from lspkit.testing import Fault, Log, Script
 from tests.agent.hooks.hooked import (
     HERE,
     OPEN,
     PULLED,
     SAID,
+    STILL,
     appended,
     block,
     project,
@@ -127,6 +128,32 @@ def test_the_first_command_after_a_read_is_told_of_files_that_were_not_read(tmp_
         (tmp_path / "b.scr").write_text("ERROR by sed\n", encoding="utf-8")
         told = work.hooks.tool_result("bash", {"command": "sed -i …"}, SAID)
     assert told == appended(HERE, block("b.scr", "ERROR [1:1] ERROR by sed (ERROR)"))
+
+
+def test_the_first_command_of_an_agent_is_told_of_what_changed_since_the_last_call_of_any_agent(
+    tmp_path, scripted
+):
+    """Through `lspkit hook` the agent is heard of only after its command has run."""
+    with project(tmp_path, scripted(PULLED)) as work:
+        work.write("b.scr", "fine\n")
+        work.write("a.scr", "ERROR of the first\n", session="first")
+        (tmp_path / "b.scr").write_text("ERROR by sed\n", encoding="utf-8")
+        output = work.hooks.tool_result("bash", {"command": "sed -i …"}, SAID, session="second")
+        again = work.hooks.tool_result("bash", {"command": "true"}, SAID, session="second")
+    assert output == appended(HERE, block("b.scr", "ERROR [1:1] ERROR by sed (ERROR)"))
+    assert again == SAID
+
+
+def test_the_agents_that_were_used_last_are_remembered(tmp_path, scripted, monkeypatch):
+    monkeypatch.setattr(edit_hooks, "MOST_SESSIONS", 2)
+    with project(tmp_path, scripted(PULLED)) as work:
+        work.write("a.scr", "ERROR\n", session="first")
+        work.write("b.scr", "fine\n", session="second")
+        used = work.write("b.scr", "fine again\n", session="first")
+        work.write("b.scr", "fine\n", session="third")
+        remembered = work.write("b.scr", "fine again\n", session="first")
+    assert STILL in used
+    assert STILL in remembered
 
 
 def test_a_shell_command_that_has_changed_nothing_is_left_alone(tmp_path, scripted):
