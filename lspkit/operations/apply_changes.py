@@ -244,9 +244,9 @@ def _with_word_files(
     near = tuple(path.stem for path in edit.files)
     found: WordFiles = yield effects.FindWords(path, path, names, near, SEARCH_SECONDS)
     edited = {*map(str, edit.files), *search.old}
-    words = {one: those for one, those in found.code.items() if one not in edited}
+    words = {other: held for other, held in found.code.items() if other not in edited}
     chosen = files_to_open(words)
-    lines = {one: tuple(sorted({word.line for word in words[one]})) for one in chosen}
+    lines = {other: tuple(sorted({word.line for word in words[other]})) for other in chosen}
     search = msgspec.structs.replace(search, lines={**lines, **search.lines})
     left = len(words) - len(chosen)
     if not left:
@@ -409,7 +409,8 @@ def _without_copies(
         for place in caveat.places
     }
     kept = [
-        [one for one in each if (one.path, one.range.start.line) not in lines] for each in findings
+        [finding for finding in each if (finding.path, finding.range.start.line) not in lines]
+        for each in findings
     ]
     return [each for each in kept if each]
 

@@ -257,7 +257,7 @@ def _calls_left_out(
             end = place.range.end
             if _CALLED.match(text.line(end.line - 1)[end.column - 1 :]):
                 missing.append(place)
-    return missing, [one for one in places.caveats if one.kind in (UNEXPLAINED, NOT_ASKED)]
+    return missing, [caveat for caveat in places.caveats if caveat.kind in (UNEXPLAINED, NOT_ASKED)]
 
 
 def _has_call(calls: list[Call], place: Location) -> bool:
@@ -290,7 +290,7 @@ def _callers_at(path: str, place: Position) -> Effects[list[CallItem]]:
     """The item of the function around a place; none outside of any."""
     symbols = yield from document_symbols(DocumentSymbolsRequest(path=path))
     around = symbols_around(symbols, place)
-    function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
+    function = next((symbol for symbol in reversed(around) if symbol.kind in FUNCTIONS), None)
     if function is None:
         return []
     start = function.selection.start

@@ -256,7 +256,7 @@ def _meaning(
         if not path.endswith(_PYTHON) or not _is_parameter(source, function, first.range.start):
             return None
         return Meaning(name, path, tuple(places), is_parameter=True)
-    owners = [one.name for one in around if one.kind in CONTAINERS - NAMESPACES]
+    owners = [symbol.name for symbol in around if symbol.kind in CONTAINERS - NAMESPACES]
     is_fixture = path.endswith(_PYTHON) and bool(_FIXTURE.search(_lines_above(source, first.line)))
     owner = owners[-1] if owners else ""
     return Meaning(name, path, tuple(places), owner, is_fixture=is_fixture)
@@ -440,11 +440,11 @@ def _copies(
 def is_like(path: str, other: str) -> bool:
     """Whether two different files may be the same module: one of them built or installed.
 
-    >>> is_like("/env/site-packages/shop/prices.py", "/work/src/shop/prices.py")
+    >>> is_like("/env/site-packages/shop/prices.py", "/code/src/shop/prices.py")
     True
-    >>> is_like("/work/dist/prices.d.ts", "/work/src/prices.ts")
+    >>> is_like("/code/dist/prices.d.ts", "/code/src/prices.ts")
     True
-    >>> is_like("/env/site-packages/other/prices.py", "/work/src/shop/prices.py")
+    >>> is_like("/env/site-packages/other/prices.py", "/code/src/shop/prices.py")
     False
     """
     if path == other:

@@ -131,7 +131,7 @@ def _with_place(
     more = yield from _rename_member(request, place)
     if more is None:
         return edit
-    if not any(covers(more, one) for one in declared):
+    if not any(covers(more, place) for place in declared):
         more = _with_plain_imports(more, request.new_name)
     return merge(edit, more) or edit
 
@@ -142,10 +142,10 @@ def _with_plain_imports(edit: WorkspaceEdit, new_name: str) -> WorkspaceEdit:
     for change in edit.changes:
         if isinstance(change, FileEdit) and change.before is not None:
             edits = [
-                msgspec.structs.replace(one, new_text=new_name)
-                if one.new_text.endswith(f" as {new_name}")
-                else one
-                for one in change.edits
+                msgspec.structs.replace(replacement, new_text=new_name)
+                if replacement.new_text.endswith(f" as {new_name}")
+                else replacement
+                for replacement in change.edits
             ]
             after = apply_text_edits(Text(change.before), edits)
             change = msgspec.structs.replace(change, edits=tuple(edits), after=after)
@@ -156,10 +156,10 @@ def _with_plain_imports(edit: WorkspaceEdit, new_name: str) -> WorkspaceEdit:
 def is_plain(edit: WorkspaceEdit, new_name: str) -> bool:
     """Whether an edit does no more than to replace names by the new one."""
     return all(
-        one.new_text == new_name
+        replacement.new_text == new_name
         for change in edit.changes
         if isinstance(change, FileEdit)
-        for one in change.edits
+        for replacement in change.edits
     )
 
 

@@ -177,7 +177,7 @@ def words_in(text: str, words: Sequence[str], path: str) -> tuple[Word, ...]:
     """All occurrences of these words in a text, whose path says in which language it is.
 
     >>> places = words_in("it()  # it\\nprint(f'{it}', 'it')", ["it"], "a.py")
-    >>> [(one.line, one.column, one.part) for one in places]
+    >>> [(place.line, place.column, place.part) for place in places]
     [(1, 1, 'code'), (1, 9, 'comment'), (2, 10, 'code'), (2, 17, 'string')]
     """
     tokens, alone = _patterns(tuple(words), os.path.splitext(path)[1].lower())
