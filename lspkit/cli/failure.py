@@ -102,8 +102,8 @@ def ending_by_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    names = [one for one in ("SIGTERM", "SIGHUP") if hasattr(signal, one)]
-    before = {getattr(signal, one): signal.signal(getattr(signal, one), end) for one in names}
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {getattr(signal, name): signal.signal(getattr(signal, name), end) for name in names}
     try:
         yield
     finally:

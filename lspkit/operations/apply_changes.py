@@ -238,7 +238,7 @@ def _with_word_files(
 ) -> effects.Effects[tuple[EditSearch, str]]:
     """A search with the files that hold a renamed name, and what is said of those left out."""
     names = renamed_names(edit)
-    path = next((str(one.path) for one in edit.changes if one.path is not None), "")
+    path = next((str(change.path) for change in edit.changes if change.path is not None), "")
     if not names or not path:
         return search, ""
     near = tuple(path.stem for path in edit.files)

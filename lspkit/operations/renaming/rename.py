@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from lspkit.answer import INSTALLED_COPY
+from lspkit.answer import INSTALLED_COPY, UNEXPLAINED
 from lspkit.edit_types import FileEdit, TextEdit, WorkspaceEdit
 from lspkit.errors import CancelledError, LspkitError, PositionError, UnsupportedError
 from lspkit.operations.effect_results import FoundFile, Reply
@@ -83,14 +83,16 @@ def _with_words(
     if net is None:
         return edit
     declared = net.meaning.declared
-    if not any(covers(edit, place) for place in declared):
+    if net.meaning.lines.isdisjoint(key[:2] for key in net.known):
         # An alias gets another name, or the declaration belongs to another server.
-        more = None
-        if is_plain(edit, request.new_name):
-            more = yield from _rename_member(request, declared[0])
+        if not is_plain(edit, request.new_name):
+            return edit
+        more = yield from _rename_member(request, declared[0])
         whole = more and merge(edit, more)
         if not whole:
-            return edit
+            message = f"the declaration at {declared[0]} keeps its name"
+            caveat = Caveat(UNEXPLAINED, message, edit.server, tuple(declared[:MOST_PLACES]))
+            return msgspec.structs.replace(edit, caveats=(*edit.caveats, caveat))
         edit, net = whole, net.without(changed_places(whole))
     if net.words:
         yield from open_files(net)
