@@ -137,6 +137,30 @@ def test_a_linked_package_of_the_same_repository_is_renamed(server: str, tmp_pat
         assert (folder / name).read_text() == PACKAGES[name].replace("priceOf", "costOf")
 
 
+def test_a_go_module_that_replaces_another_one_is_renamed(tmp_path: Path) -> None:
+    files = {
+        "a/go.mod": "module example.com/a\n\ngo 1.19\n",
+        "a/a.go": "package a\n\nfunc PriceOf(n int) int { return n }\n",
+        "b/go.mod": (
+            "module example.com/b\n\ngo 1.19\n\nrequire example.com/a v0.0.0\n\n"
+            "replace example.com/a => ../a\n"
+        ),
+        "b/b.go": (
+            'package main\n\nimport "example.com/a"\n\nfunc main() { println(a.PriceOf(1)) }\n'
+        ),
+    }
+    folder = planted(tmp_path / "project", files)
+    real_servers.require("gopls")
+    argv = real_servers.command("gopls")
+    with workspace(folder, "gopls", argv=argv, trusted=True) as ws:
+        found = ws.references("a/a.go", symbol="PriceOf", timeout=TIMEOUT)
+        assert lines(ws, found) == {"a/a.go:3", "b/b.go:5"}
+        edit = ws.rename("a/a.go", symbol="PriceOf", new_name="CostOf", timeout=TIMEOUT)
+        assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
+    for name in ("a/a.go", "b/b.go"):
+        assert (folder / name).read_text() == files[name].replace("PriceOf", "CostOf")
+
+
 def test_keys_and_exports_of_another_root_keep_their_names(tmp_path: Path) -> None:
     user = "import { priceOf } from '@shop/a';\nexport const tools = { priceOf };\n"
     files = {**PACKAGES, "packages/b/src/b.ts": f"{user}export {{ priceOf }};\n"}
