@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import msgspec
 
 from lspkit.config import Config
@@ -21,6 +23,8 @@ Key = tuple[str, str]
 LOOK_AGAIN = 5.0
 #: After so many starts in a row at which its program has ended, a server counts as unavailable.
 MOST_STARTS = 3
+#: Exit statuses of a program that somebody else has ended, or the kernel for want of memory.
+KILLED_BY_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)
 #: A server whose start may fail at random, and that ended within this time, is started again.
 FALSE_START = 5.0
 
@@ -80,9 +84,10 @@ def failed(slot: Slot, restart: Restart, *, now: float, dice: float) -> None:
 
 
 def never_starts(slot: Slot, error: LspkitError) -> bool:
-    """Whether its program has ended at several starts in a row, before it was ready."""
-    ended = isinstance(error, ServerBrokenError) and error.exit_status is not None
-    return ended and not slot.server.came_up and slot.record.attempts >= MOST_STARTS
+    """Whether its program has ended by itself at several starts in a row, before it was ready."""
+    status = error.exit_status if isinstance(error, ServerBrokenError) else None
+    by_itself = status is not None and status not in KILLED_BY_OTHERS
+    return by_itself and not slot.server.came_up and slot.record.attempts >= MOST_STARTS
 
 
 def starts_alike(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import lspkit
@@ -10,9 +12,11 @@ from lspkit.runtime.pool.slot import MOST_STARTS
 from lspkit.servers.definition_parts import ConfigFiles, DiskReactions, Exceptions
 from lspkit.testing import Fault, Log, Script
 from tests.runtime.server_log import define
-from tests.scripted import ask, config_for, workspace
+from tests.scripted import ask, workspace
 
 PUBLISHED = ProofRule(how="version")
+
+AT_ONCE = {"baseMs": 0, "jitter": 0}
 
 
 def gone_in(*runs: int) -> Script:
@@ -89,14 +93,23 @@ def test_one_that_fails_again_is_spared_for_a_while(
     assert starts(argv) == len(runs)
 
 
-def test_a_server_that_is_killed_at_every_start_is_unavailable_after_some(tmp_path, scripted):
-    argv = scripted(Script(faults=[Fault("start", "crash", signal="SIGKILL")]))
-    config = {**config_for(argv), "restart": {"baseMs": 0, "jitter": 0}}
-    (tmp_path / "a.scr").touch()
-    with lspkit.Workspace(tmp_path, config=config) as ws:
+def test_a_program_that_ends_at_every_start_is_unavailable_after_some(tmp_path, scripted):
+    argv = scripted(Script(faults=[Fault("start", "crash", signal="SIGSEGV")]))
+    with workspace(tmp_path, argv, restart=AT_ONCE) as ws:
         for _ in range(MOST_STARTS - 1):
-            with pytest.raises(lspkit.ServerBrokenError, match="signal 9"):
+            with pytest.raises(lspkit.ServerBrokenError, match="signal 11"):
                 ask(ws)
         for _ in range(2):
             with pytest.raises(lspkit.ServerUnavailableError, match="tried 3 times"):
                 ask(ws)
+
+
+def test_a_program_that_somebody_kills_at_its_starts_is_started_again(tmp_path, scripted):
+    kills = Fault("start", "crash", signal="SIGKILL")
+    last = MOST_STARTS + 1
+    argv = scripted(Script(faults=[replace(kills, run=run) for run in range(1, last + 1)]))
+    with workspace(tmp_path, argv, restart=AT_ONCE) as ws:
+        for _ in range(last):
+            with pytest.raises(lspkit.ServerBrokenError, match="signal 9"):
+                ask(ws)
+        assert ask(ws) == "1:5"
