@@ -6,16 +6,21 @@ root. All questions are the first ones of their workspace.
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 import lspkit
-from lspkit.answer import INSTALLED_COPY, UNEXPLAINED
+from lspkit.answer import INSTALLED_COPY, UNEXPLAINED, Answer
 from lspkit.edit_types import FileEdit
+from lspkit.operations.renaming.merged_edit import changed_places
+from lspkit.servers.built_in import BUILT_IN
 from tests import real_servers
-from tests.real.running import workspace
+from tests.real.running import TIMING, workspace
+from tests.real.test_vue import FILES as VUE
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
@@ -59,6 +64,13 @@ PACKAGES = {
     "packages/b/tsconfig.json": _OPTIONS,
     "packages/b/src/b.ts": "import { priceOf } from '@shop/a';\n\npriceOf(1);\n",
 }
+PRICES = "export function priceOf(n: number): number {\n  return n;\n}\n"
+#: A component that uses a script, in its own script and in its template.
+_SCRIPT = "lang=\"ts\">\nimport { priceOf } from './prices';\nconst n = priceOf(1);\n</script>\n"
+COMPONENTS = {
+    "shop.vue": f"<script setup {_SCRIPT}<template><p>{{{{ priceOf(n) }}}}</p></template>\n",
+    "shop.svelte": f"<script {_SCRIPT}<p>{{priceOf(n)}}</p>\n",
+}
 
 
 def planted(folder: Path, files: Mapping[str, str]) -> Path:
@@ -72,9 +84,33 @@ def lines(ws: lspkit.Workspace, places: list[lspkit.Location]) -> set[str]:
     return {f"{place.path.relative_to(ws.root)}:{place.line}" for place in places if place.path}
 
 
+def references_in_time(ws: lspkit.Workspace, file: str, symbol: str) -> Answer[lspkit.Location]:
+    """The first complete references: on a busy machine, another root may not be ready at first."""
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        places = ws.references(file, symbol=symbol, timeout=TIMEOUT)
+        if places.complete or time.monotonic() > deadline:
+            return places
+
+
 def opened(server: str, folder: Path) -> lspkit.Workspace:
     real_servers.require(server)
     return workspace(folder, server, argv=real_servers.command(server))
+
+
+def opened_with_components(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, str]
+) -> lspkit.Workspace:
+    """A workspace for components and the scripts that they use, on a PATH with all servers."""
+    for server in ("typescript", "vue", "svelte"):
+        real_servers.require(server)
+    (folder / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder / "tmp"))
+    monkeypatch.setenv("PATH", f"{real_servers.PROGRAMS}{os.pathsep}{os.environ['PATH']}")
+    wanted = ("typescript", "vue", "vue-typescript", "svelte")
+    others = {server.id: {"disabled": True} for server in BUILT_IN if server.id not in wanted}
+    config = {"lsp": others, "timing": TIMING}
+    return lspkit.Workspace(planted(folder / "project", files), config=config)
 
 
 @pytest.mark.parametrize("server", CHECKERS)
@@ -159,6 +195,87 @@ def test_a_go_module_that_replaces_another_one_is_renamed(tmp_path: Path) -> Non
         assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
     for name in ("a/a.go", "b/b.go"):
         assert (folder / name).read_text() == files[name].replace("PriceOf", "CostOf")
+
+
+def test_a_crate_that_another_one_takes_by_its_path_is_renamed(tmp_path: Path) -> None:
+    package = "[package]\nname = '{}'\nversion = '0.1.0'\nedition = '2021'\n".format
+    files = {
+        "a/Cargo.toml": f"{package('a')}[lib]\npath = 'a.rs'\n",
+        "a/a.rs": "pub fn price_of(n: i32) -> i32 {\n    n\n}\n",
+        "b/Cargo.toml": (
+            f"{package('b')}[[bin]]\nname = 'b'\npath = 'b.rs'\n"
+            "[dependencies]\na = { path = '../a' }\n"
+        ),
+        "b/b.rs": "use a::price_of;\n\nfn main() {\n    price_of(a::price_of(1));\n}\n",
+    }
+    folder = planted(tmp_path / "project", files)
+    real_servers.require("rust-analyzer")
+    argv = real_servers.command("rust-analyzer")
+    # Else each of the two servers reads the whole standard library.
+    settings = {"cargo": {"sysroot": None}}
+    more = {"initialization": settings, "settings": {"rust-analyzer": settings}}
+    with workspace(folder, "rust-analyzer", argv=argv, more=more, trusted=True) as ws:
+        places = references_in_time(ws, "a/a.rs", "price_of")
+        assert [f"{place.path.name}:{place.range.start}" for place in places if place.path] == [
+            "a.rs:1:8",
+            "b.rs:1:8",
+            "b.rs:4:5",
+            "b.rs:4:17",
+        ]
+        edit = ws.rename("a/a.rs", symbol="price_of", new_name="cost_of", timeout=TIMEOUT)
+        assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
+    for name in ("a/a.rs", "b/b.rs"):
+        assert (folder / name).read_text() == files[name].replace("price_of", "cost_of")
+
+
+@pytest.mark.parametrize("server", SCRIPTS)
+def test_a_project_that_another_one_references_is_renamed(server: str, tmp_path: Path) -> None:
+    options = '"compilerOptions": {"composite": true, "strict": true, "types": []}'
+    files = {
+        "tsconfig.json": '{"files": [], "references": [{"path": "a"}, {"path": "b"}]}',
+        "a/tsconfig.json": f"{{{options}}}",
+        "a/prices.ts": PRICES,
+        "b/tsconfig.json": f'{{{options}, "references": [{{"path": "../a"}}]}}',
+        "b/main.ts": "import { priceOf } from '../a/prices';\n\npriceOf(1);\n",
+    }
+    folder = planted(tmp_path / "project", files)
+    with opened(server, folder) as ws:
+        places = references_in_time(ws, "a/prices.ts", "priceOf")
+        assert lines(ws, places) == {"a/prices.ts:1", "b/main.ts:1", "b/main.ts:3"}
+        edit = ws.rename("a/prices.ts", symbol="priceOf", new_name="costOf", timeout=TIMEOUT)
+        assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
+    for name in ("a/prices.ts", "b/main.ts"):
+        assert (folder / name).read_text() == files[name].replace("priceOf", "costOf")
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_a_component_is_renamed_with_the_script_that_it_uses(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {**VUE, "prices.ts": PRICES, name: COMPONENTS[name]}
+    with opened_with_components(tmp_path, monkeypatch, files) as ws:
+        places = references_in_time(ws, "prices.ts", "priceOf")
+        assert lines(ws, places) == {"prices.ts:1", *(f"{name}:{line}" for line in (2, 3, 5))}
+        edit = ws.rename("prices.ts", symbol="priceOf", new_name="costOf", timeout=TIMEOUT)
+        assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
+        for path, text in (("prices.ts", PRICES), (name, COMPONENTS[name])):
+            assert (ws.root / path).read_text() == text.replace("priceOf", "costOf")
+
+
+def test_a_word_in_a_template_without_types_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the package vue nobody knows what it means."""
+    files = {"package.json": "{}", "tsconfig.json": VUE["tsconfig.json"], "prices.ts": PRICES}
+    files["shop.vue"] = COMPONENTS["shop.vue"]
+    with opened_with_components(tmp_path, monkeypatch, files) as ws:
+        edit = ws.rename("prices.ts", symbol="priceOf", new_name="costOf", timeout=TIMEOUT)
+        assert len(changed_places(edit)) == 3
+        [caveat] = edit.caveats
+        assert caveat.kind == UNEXPLAINED
+        assert lines(ws, list(caveat.places)) == {"shop.vue:5"}
+        applied = ws.apply(edit, verify=True, timeout=TIMEOUT)
+        assert any("shop.vue:5:17" in line for line in applied.unverified)
 
 
 def test_keys_and_exports_of_another_root_keep_their_names(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from lspkit.operations.references.word_net import (
     Meaning,
     ask_meanings,
     cast_net,
+    name_at,
     open_files,
 )
 from lspkit.operations.renaming.base_list import PYTHON_SUFFIXES
@@ -31,7 +32,7 @@ from lspkit.operations.workspace_edit import apply_text_edits, changes_of, trans
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.wire.results import WireEdit, read_edit
-from lspkit.types import Caveat, Location, Range
+from lspkit.types import Caveat, Location, Position, Range
 
 #: Most places in a caveat.
 SHOWN = 5
@@ -143,16 +144,29 @@ def _with_plain_imports(edit: WorkspaceEdit, new_name: str) -> WorkspaceEdit:
     changes = []
     for change in edit.changes:
         if isinstance(change, FileEdit) and change.before is not None:
-            edits = [
-                msgspec.structs.replace(replacement, new_text=new_name)
-                if replacement.new_text.endswith(f" as {new_name}")
-                else replacement
-                for replacement in change.edits
-            ]
-            after = apply_text_edits(Text(change.before), edits)
+            text = Text(change.before)
+            edits = [plain_import(text, replacement, new_name) for replacement in change.edits]
+            after = apply_text_edits(text, edits)
             change = msgspec.structs.replace(change, edits=tuple(edits), after=after)
         changes.append(change)
     return msgspec.structs.replace(edit, changes=tuple(changes))
+
+
+def plain_import(text: Text, edit: TextEdit, new_name: str) -> TextEdit:
+    """The edit, or if it gives an import another name, one that replaces the imported name.
+
+    Some servers replace the name by `old as new`, others insert ` as new` behind it.
+
+    >>> inserted = TextEdit(Range(Position(1, 9), Position(1, 9)), " as g")
+    >>> print(plain_import(Text("use a::f;"), inserted, "g"))
+    1:8-1:9 -> 'g'
+    """
+    if not edit.new_text.endswith(f" as {new_name}"):
+        return edit
+    start, end = edit.range.start, edit.range.end
+    if start == end:
+        start = Position(end.line, end.column - len(name_at(text, end.line, end.column)))
+    return TextEdit(Range(start, end), new_name) if start < end else edit
 
 
 def is_plain(edit: WorkspaceEdit, new_name: str) -> bool:
