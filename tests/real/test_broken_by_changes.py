@@ -184,6 +184,53 @@ def test_a_tool_that_removes_a_file_is_told_who_imports_it(
         assert all(len(lines) == 1 for lines in found.values()), told
 
 
+#: A module in a folder, and two files that import it, of which the agent reads the first.
+MODULES = {
+    ".py": {
+        "pyproject.toml": '[project]\nname = "x"\nversion = "1"\n',
+        "pkg/__init__.py": "",
+        "pkg/mod.py": "def area() -> int:\n    return 1\n",
+        "user.py": "from pkg.mod import area\n\narea()\n",
+        "other.py": "import pkg.mod\n\npkg.mod.area()\n",
+    },
+    ".ts": {
+        "package.json": "{}",
+        "tsconfig.json": '{"compilerOptions": {"strict": true, "types": []}}',
+        "pkg/mod.ts": "export function area(): number {\n  return 1;\n}\n",
+        "user.ts": "import { area } from './pkg/mod';\n\narea();\n",
+        "other.ts": "import * as mod from './pkg/mod';\n\nmod.area();\n",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "server",
+    ["ty", *(pytest.param(name, marks=pytest.mark.thorough) for name in IMPORTING if name != "ty")],
+)
+def test_a_command_that_moves_a_folder_is_told_who_imports_from_it(
+    tmp_path: Path, server: str
+) -> None:
+    real_servers.require(server)
+    folder = tmp_path / "project"
+    suffix = ".ts" if server == "typescript" else ".py"
+    for name, text in MODULES[suffix].items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    argv = real_servers.command(server)
+    with workspace(folder, server, argv=argv, trusted=True) as ws:
+        user = f"user{suffix}"
+        assert ws.check(user, timeout=TIMEOUT).verdict.clean
+        hooks = EditHooks(ws)
+        hooks.tool_result("read_file", {"path": user}, "")
+        # From here on it is known what a command changes.
+        hooks.tool_result("bash", {"command": "true"}, "", timeout=TIMEOUT)
+        subprocess.run(["mv", "pkg", "lib"], cwd=folder, check=True)
+        output = hooks.tool_result("bash", {"command": "mv pkg lib"}, "Done.", timeout=TIMEOUT)
+        errors = shown(output)
+        assert sorted(errors) == [f"other{suffix}", user], output
+        assert all("ERROR [1:" in line for lines in errors.values() for line in lines), output
+
+
 #: A module without types, the stub that describes it, and who uses it, with an error of its own.
 STUBBED = {
     "pyproject.toml": '[project]\nname = "x"\nversion = "1"\n',
