@@ -252,7 +252,8 @@ def test_a_project_that_another_one_references_is_renamed(server: str, tmp_path:
 def test_a_component_is_renamed_with_the_script_that_it_uses(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = {**VUE, "prices.ts": PRICES, name: COMPONENTS[name]}
+    files = {path: text for path, text in VUE.items() if path not in ("main.vue", "shapes.ts")}
+    files |= {"prices.ts": PRICES, name: COMPONENTS[name]}
     with opened_with_components(tmp_path, monkeypatch, files) as ws:
         places = references_in_time(ws, "prices.ts", "priceOf")
         assert lines(ws, places) == {"prices.ts:1", *(f"{name}:{line}" for line in (2, 3, 5))}
