@@ -301,3 +301,21 @@ def test_a_part_of_a_namespace_is_changed_without_it():
     assert changed_declarations(text, new, [space]).symbols == [price]
     renamed = text.replace("namespace shop", "namespace store")
     assert changed_declarations(text, renamed, [space]).symbols == [space]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("-> int", "-> float"), ("a: str,", "a: bytes,"), ("@overload\n", "@overload\n@final\n")],
+)
+def test_an_overload_that_the_server_does_not_list_belongs_to_its_function(old: str, new: str):
+    text = (
+        "def other(): ...\n\n\n@overload\ndef f(\n    a: str,\n) -> int: ...\n\n"
+        "# the other one\n@overload\ndef f(a: None) -> None: ...\n\n"
+        "def f(a=None):\n    return a\n"
+    )
+    listed = [
+        outline(text, "def other", "other", "function", 1),
+        outline(text, "def f(a=None)", "f", "function", 2),
+    ]
+    found = changed_declarations(text, text.replace(old, new, 1), listed)
+    assert [declaration.name for declaration in found.symbols] == ["f"]

@@ -333,11 +333,30 @@ class _Edit:
         return _occurrences(self._new, lines) >= _occurrences(self._old, lines)
 
     def _above(self, one: Outline) -> int:
-        """The first line of a declaration, with decorators above it."""
-        line = min(one.start, one.line)
+        """The first line of a declaration, with decorators and overloads above it."""
+        line = self._decorated(min(one.start, one.line))
+        while (overload := self._overload_above(one, line)) is not None:
+            line = self._decorated(overload)
+        return line
+
+    def _decorated(self, line: int) -> int:
         while line > 0 and self._old[line - 1].lstrip().startswith(_ABOVE):
             line -= 1
         return line
+
+    def _overload_above(self, one: Outline, start: int) -> int | None:
+        """The line of an overload right above this line: some servers list only the last one."""
+        if one.kind not in FUNCTIONS:
+            return None
+        depth, head = _indent(self._old[one.line]), rf"(?:def|function)\s+{re.escape(one.name)}\b"
+        for line in range(start - 1, -1, -1):
+            text = self._old[line]
+            is_end = text.lstrip().startswith((")", "]", "}"))  # of a signature
+            if _COMMENT.match(text) or _indent(text) > depth or is_end:
+                continue
+            is_head = _indent(text) == depth and re.search(head, text)
+            return line if is_head else None
+        return None
 
     def _end(self, one: Outline) -> int:
         """The line after the last one of a symbol and the blank lines and comments below it."""
