@@ -41,8 +41,8 @@ class ConfigurationRecord:
         self._error: ConfigurationError | None = None
         self._is_kept = False
         #: The configuration that includes a source, with the files that it extends: by URI of the
-        #: source, and of the configuration.
-        self._files: dict[str, tuple[str, ...]] = {}
+        #: source, and of the configuration, with the count of changes at which it was read.
+        self._files: dict[str, tuple[tuple[str, ...], int]] = {}
         #: How often any of them may have changed.
         self.changes = 0
         #: The configurations that a call is asking about.
@@ -57,7 +57,7 @@ class ConfigurationRecord:
         with self._channel.lock:
             reports = [
                 (os.path.basename(path), report.items)
-                for path in self._files.get(uri, ())
+                for path in self._files.get(uri, ((), 0))[0]
                 for report in self._channel.observations.store.about(path_to_uri(path))
             ]
         unread = unread_option(reports)
@@ -91,17 +91,20 @@ class ConfigurationRecord:
             self._keep(path_to_uri(path), None, as_finding(error, self._choice.id))
 
     def files_of(self, uri: str) -> tuple[str, ...] | None:
-        """The files that configure a source or make up a configuration, if known."""
+        """The files that configure a source or make up a configuration, if known and current."""
         with self._channel.lock:
-            return self._files.get(uri)
+            files, changes = self._files.get(uri, ((), -1))
+            return files if changes == self.changes else None
 
     def note(self, uri: str, files: tuple[str, ...], changes: int) -> None:
-        """These files do, unless one has changed since `changes` was counted."""
+        """These files do, as of `changes`.
+
+        If one has changed since, what is known about them counts until they are read again.
+        """
         with self._channel.lock:
-            if changes == self.changes:
-                if len(self._files) >= MOST_REPORTED_FILES:
-                    self._files.clear()
-                self._files[uri] = files
+            if len(self._files) >= MOST_REPORTED_FILES:
+                self._files.clear()
+            self._files[uri] = files, changes
 
     def begin_reading(self, uri: str) -> bool:
         """A call asks about a configuration; False if another call does so already."""
@@ -119,4 +122,3 @@ class ConfigurationRecord:
         """A file of data or a package has changed, which may be part of a configuration."""
         with self._channel.lock:
             self.changes += 1
-            self._files.clear()
