@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,25 @@ def test_only_a_change_of_the_broken_files_restarts_the_server(
         assert _processes(ws) == [process]
         elsewhere("write", folder / name, fine)
         assert ws.check(path, timeout=TIMEOUT).verdict is CLEAN
+
+
+def test_it_is_unknown_also_while_files_of_data_change(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    path, configuration, is_over = folder / _SCRIPT[0], folder / "tsconfig.json", threading.Event()
+    files = {_SCRIPT[0]: _SCRIPT[1], configuration.name: _STRICT}
+
+    def change_data() -> None:
+        while not is_over.wait(0.002):
+            (folder / "data.json").write_text(str(time.monotonic()), encoding="utf-8")
+
+    with workspace("typescript-7", project("typescript-7", files), folder) as ws:
+        assert ws.check(path, timeout=TIMEOUT).verdict is UNKNOWN
+        changing = threading.Thread(target=change_data)
+        changing.start()
+        try:
+            for spaces in range(5):
+                elsewhere("write", configuration, _STRICT + " " * spaces)
+                assert ws.check(path, timeout=TIMEOUT).verdict is UNKNOWN
+        finally:
+            is_over.set()
+            changing.join()
