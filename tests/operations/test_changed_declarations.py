@@ -310,12 +310,14 @@ def test_a_part_of_a_namespace_is_changed_without_it():
 def test_an_overload_that_the_server_does_not_list_belongs_to_its_function(old: str, new: str):
     text = (
         "def other(): ...\n\n\n@overload\ndef f(\n    a: str,\n) -> int: ...\n\n"
-        "# the other one\n@overload\ndef f(a: None) -> None: ...\n\n"
+        "# the other one\n@overload\n@deprecated(\n    'it'\n)\ndef f(a: None) -> None: ...\n\n"
         "def f(a=None):\n    return a\n"
     )
     listed = [
         outline(text, "def other", "other", "function", 1),
         outline(text, "def f(a=None)", "f", "function", 2),
     ]
-    found = changed_declarations(text, text.replace(old, new, 1), listed)
-    assert [declaration.name for declaration in found.symbols] == ["f"]
+    edited = text.replace(old, new, 1)
+    assert changed_declarations(text, edited, listed).symbols == listed[1:]
+    overload = outline(text, "def f(", "f", "function", 3)
+    assert changed_declarations(text, edited, [*listed, overload]).symbols == [overload]

@@ -98,6 +98,15 @@ PYTHON = {
         "-> int:\n    return 1",
         "-> str:\n    return ''",
     ),
+    "an overload": Case(
+        {
+            "a.py": "from typing import overload\n\n\n@overload\ndef f(a: str) -> None: ...\n"
+            "@overload\ndef f(a: None) -> None: ...\ndef f(a):\n    return a\n",
+            "user.py": "from a import f\n\nf('')\n",
+        },
+        "a: str",
+        "a: bytes",
+    ),
 }
 TYPESCRIPT = {
     "all names of a file are not handed on": Case(
@@ -131,17 +140,18 @@ TYPESCRIPT = {
         "  value: string\n",
     ),
 }
-#: ty takes the result of a function that does not declare it for unknown.
-INFERRED = (
+#: ty takes the result of a function that does not declare it for unknown, and lists all overloads.
+PYRIGHT = (
     "a value of a result",
     "the body of a decorator",
     "a result through another function",
+    "an overload",
 )
 CASES = [
     pytest.param(server, case, id=f"{server}: {name}")
     for checker, cases in (("ty", PYTHON), ("typescript", TYPESCRIPT))
     for name, case in cases.items()
-    for server in ["pyright" if name in INFERRED else checker]
+    for server in ["pyright" if name in PYRIGHT else checker]
 ]
 
 

@@ -57,6 +57,7 @@ _COMMENT = re.compile(r"\s*(#(?!\[|[a-z]+\b)|//|/\*|\*(?=[\s/]|$)|--)|\s*$")
 _DECLARED = re.compile(r"->|\)\s*:\s*\S")
 _ATTRIBUTE = re.compile(r"\b(?:self|cls|this)\.(\w+)\s*(?::[^=]+)?=(?!=)")
 _NAME = re.compile(r"[^\W\d]\w*")
+_FUNCTION = re.compile(r"\b(?:def|function)\s+(\w+)")
 #: What an import hands on under another name, and where it comes from.
 _OTHER_NAME = re.compile(r"[\w.*]+\s+as\s+(?=\w)")
 _SOURCE = re.compile(r"\bfrom\s+(?:([\w.]+)|['\"]([^'\"]+)['\"])")
@@ -134,7 +135,7 @@ def changed_declarations(
     >>> head.symbols == [f]
     True
     """
-    edit = _Edit(split_lines(old), split_lines(new), inferred)
+    edit = _Edit(split_lines(old), split_lines(new), symbols, inferred)
     changed = [*edit.changed(symbols, None), *edit.vanished_names(symbols)]
     unique = {(one.line, one.column): one for one in changed}
     named = [one for one in unique.values() if not IMPLICIT.fullmatch(one.name)]
@@ -163,8 +164,16 @@ def changed_declarations(
 class _Edit:
     """Two texts, and the lines that differ in more than comments and blank lines."""
 
-    def __init__(self, old: list[str], new: list[str], inferred: bool) -> None:
+    def __init__(
+        self, old: list[str], new: list[str], symbols: Sequence[Outline], inferred: bool
+    ) -> None:
         self._old, self._new, self._inferred = old, new, inferred
+        #: The lines with a function that the server does not list, by its name.
+        self._unlisted: dict[str, set[int]] = {}
+        listed = {function.line for function in _functions(symbols)}
+        for line, text in enumerate(old):
+            if (head := _FUNCTION.search(text)) and line not in listed:
+                self._unlisted.setdefault(head[1], set()).add(line)
         self._blocks = [
             block
             for block in (changed_blocks(old, new) if old != new else [])
@@ -344,18 +353,18 @@ class _Edit:
             line -= 1
         return line
 
-    def _overload_above(self, one: Outline, start: int) -> int | None:
-        """The line of an overload right above this line: some servers list only the last one."""
-        if one.kind not in FUNCTIONS:
+    def _overload_above(self, function: Outline, start: int) -> int | None:
+        """The line of an overload above this line that the server does not list."""
+        heads = self._unlisted.get(function.name) if function.kind in FUNCTIONS else None
+        if not heads:
             return None
-        depth, head = _indent(self._old[one.line]), rf"(?:def|function)\s+{re.escape(one.name)}\b"
+        depth = _indent(self._old[function.line])
         for line in range(start - 1, -1, -1):
             text = self._old[line]
-            is_end = text.lstrip().startswith((")", "]", "}"))  # of a signature
-            if _COMMENT.match(text) or _indent(text) > depth or is_end:
+            is_part = text.lstrip().startswith((*_ABOVE, ")", "]", "}"))  # of a declaration
+            if _COMMENT.match(text) or _indent(text) > depth or is_part:
                 continue
-            is_head = _indent(text) == depth and re.search(head, text)
-            return line if is_head else None
+            return line if line in heads and _indent(text) == depth else None
         return None
 
     def _end(self, one: Outline) -> int:
