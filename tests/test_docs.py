@@ -182,6 +182,13 @@ def test_the_pictures_show_what_the_code_does():
         assert drawn == picture(), f"run: python tools/draw.py ({name} is out of date)"
 
 
+def test_the_walks_are_on_the_page_as_they_are_tested():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for heading, steps in draw().WALKS.items():
+        section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+        assert f"```text\n{draw().walk(steps)}```" in section, "run: python tools/draw.py"
+
+
 def test_the_layers_are_drawn_as_they_are_held():
     drawn = [names for names, _ in draw().LAYERS]
     ranks = [test_layers.RANK[name] for names in drawn for name in names]

@@ -45,8 +45,8 @@ SIBLINGS = frozenset({"operations", "servers", "config", "edits", "diagnostics"}
 FLOORS = (
     ("engine",),
     ("engine_api",),
+    ("host",),
     ("freshness",),
-    ("effects",),
     ("exchange",),
     ("pool",),
     ("watch",),

@@ -17,8 +17,8 @@ from tests.scripted import SOURCE, ask, comes_true, workspace
 from tests.test_docs import draw
 
 PACKAGE = Path(__file__).resolve().parent.parent / "lspkit"
-#: How the name of a thread ends, by a word of what the picture calls it.
-THREADS = {"caller": "MainThread", "worker": "", "writer": "-writer", "reader": "-reader"}
+#: What the name of a thread contains, by a word of what the page calls it.
+THREADS = {"writer": "-writer", "reader": "-reader", "calls": "lspkit-call-", "main": "MainThread"}
 
 #: A function: its file in the package, and its name in there.
 Function = tuple[str, str]
@@ -70,25 +70,25 @@ def noted(steps: Any) -> Iterator[Calls]:
 
 
 def wrong_steps(steps: Any, calls: Calls) -> list[str]:
-    """One sentence for each step that did not happen as it is drawn."""
+    """One sentence for each step that did not happen as the page shows it."""
     wrong: list[str] = []
     path: list[Function] = []
-    ending = ""
+    thread = ""
     for step in steps:
         if not hasattr(step, "function"):
-            ending = next(end for word, end in THREADS.items() if word in step.name)
+            thread = next(part for word, part in THREADS.items() if word in step.name)
             path = []
             continue
         called = (step.file, step.function)
-        if not any(one == called and name.endswith(ending) for one, name in calls.threads):
-            wrong.append(f"{called} was not called by a thread {ending!r}")
+        if not any(one == called and thread in name for one, name in calls.threads):
+            wrong.append(f"{called} was not called by a thread {thread!r}")
         elif step.depth and (path[step.depth - 1], called) not in calls.pairs:
             wrong.append(f"{called} was not called by {path[step.depth - 1]}")
         path[step.depth :] = [called]
     return wrong
 
 
-def test_a_definition_walks_as_drawn(tmp_path, scripted):
+def test_a_definition_walks_as_shown(tmp_path, scripted):
     steps = draw().DEFINITION
     with noted(steps) as calls, workspace(tmp_path, scripted(Script())) as ws:
         # When the first one begins, no file is watched yet, and the next ones may wait for that.
@@ -96,7 +96,7 @@ def test_a_definition_walks_as_drawn(tmp_path, scripted):
     assert wrong_steps(steps, calls) == []
 
 
-def test_a_check_walks_as_drawn(tmp_path, scripted):
+def test_a_check_walks_as_shown(tmp_path, scripted):
     steps = draw().CHECK
     by_push = Script(say=progress("load"))
     by_pull = Script(diagnostics=Diagnostics(how="pull"))
@@ -112,11 +112,11 @@ def test_a_check_walks_as_drawn(tmp_path, scripted):
     ("depth", "words"), [(1, "was not called by ('workspace"), (0, "was not called by a thread")]
 )
 def test_a_walk_that_is_wrong_is_found(depth: int, words: str) -> None:
-    picture = draw()
+    page = draw()
     steps = (
-        picture.Thread("the thread of the caller"),
-        picture.Call(0, "Workspace.check", "workspace/workspace.py", ""),
-        picture.Call(depth, "settle", "diagnostics/freshness_decision.py", ""),
+        page.Thread("the main thread"),
+        page.Call(0, "Workspace.check", "workspace/workspace.py", ""),
+        page.Call(depth, "settle", "diagnostics/freshness_decision.py", ""),
     )
     calls = Calls(set())
     calls.threads = {(("workspace/workspace.py", "Workspace.check"), "MainThread")}

@@ -1,13 +1,12 @@
-"""Draws the pictures of the architecture page: python tools/draw.py [FOLDER]
+"""Draws the pictures and call trees of the architecture page: python tools/draw.py
 
 The states of a session come from the table that the code runs by. The layers and the two walks are
 tables here; tests compare them with the imports of the code and with real calls
-(`tests/test_docs.py`, `tests/test_walks.py`), and the committed pictures with new ones.
+(`tests/test_docs.py`, `tests/test_walks.py`), and what is committed with what is drawn.
 """
 
 from __future__ import annotations
 
-import sys
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +16,6 @@ from lspkit.protocol.session import TRANSITIONS, State
 STYLE = (
     "<style>text{font:14px sans-serif;fill:#222}.small{font-size:12px;fill:#555}"
     ".label{font-size:12px;fill:#555;paint-order:stroke;stroke:#fff;stroke-width:5px}"
-    ".head{font-weight:bold}.code{font-family:monospace}.file{font-weight:bold}.note{font-size:12px}"
     "rect{fill:#f6f4ee;stroke:#888}path{fill:none;stroke:#555;marker-end:url(#tip)}"
     ".open{stroke:#bbb;stroke-dasharray:4;marker-end:none}"
     "</style><defs><marker id='tip' markerWidth='9' markerHeight='9' refX='8' refY='4' "
@@ -49,10 +47,10 @@ LAYERS: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 #: The same inside of `runtime/`.
 FLOORS: tuple[tuple[str, str], ...] = (
-    ("engine", "drives operations, has a handler per effect"),
+    ("engine", "one workspace: carries out requests, and ends"),
     ("engine_api", "what a workspace needs of any engine"),
-    ("freshness", "the effect Examine: findings with a proof"),
-    ("effects", "one module per other effect"),
+    ("host", "what an operation may ask for, done for one call"),
+    ("freshness", "checks: findings with a proof"),
     ("exchange", "one request to one server, and what it waits for"),
     ("pool", "many servers: start, replace, stop, tell of files"),
     ("watch", "a tree on disk; knows no server"),
@@ -60,7 +58,7 @@ FLOORS: tuple[tuple[str, str], ...] = (
     ("files", "texts and stamps of files, overlays"),
     ("file_content", "the text and the stamp of one file"),
     ("process", "one process and all that descends from it"),
-    ("concurrency", "waits, workers, timers; knows no protocol"),
+    ("concurrency", "threads, waits, timers; knows no protocol"),
 )
 
 
@@ -80,20 +78,23 @@ class Call(NamedTuple):
     note: str
 
 
-#: How every operation begins and is driven.
-_DRIVEN = (
+_MAIN = Thread("the main thread")
+_CALL = Thread("a thread for calls, or the caller's own if that is not the main thread")
+#: How every call begins.
+_RUN = (
     Call(1, "LocalEngine.run", "runtime/engine.py", "the time of the call begins"),
-    Call(2, "LocalEngine._drive_here", "runtime/engine.py", "performs what the operation yields"),
+    Call(2, "hand_over", "runtime/concurrency/parallel.py", "to another thread; waits for it"),
+    _CALL,
+    Call(0, "LocalEngine._carry_out", "runtime/engine.py", ""),
+    Call(1, "Calls.run", "runtime/exchange/calls.py", "the call is under way"),
 )
-#: How an effect begins that may wait for servers.
-_WAITING = Call(3, "block", "runtime/concurrency/drive.py", "here the caller waits for servers")
-_LOCATED = (
-    Call(5, "Files.locate", "runtime/files.py", "the real path, inside of the workspace"),
-    Call(5, "servers_of", "runtime/exchange/disk_sync.py", "by the disk as it is now"),
-    Call(6, "Pool.servers_for", "runtime/pool/pool.py", "one per id and root"),
-    Call(7, "choose", "servers/selection/choose.py", "root, program, trust"),
-    Call(6, "DiskEvents.catch_up", "runtime/pool/disk_events.py", "tells servers what changed"),
-    Call(7, "Watcher.catch_up", "runtime/watch/watcher.py", "compares with the snapshot"),
+_SERVERS = (
+    Call(6, "servers_of", "runtime/exchange/disk_sync.py", "by the disk as it is at this moment"),
+    Call(7, "Pool.servers_for", "runtime/pool/pool.py", "one per id and root"),
+    Call(8, "choose", "servers/selection/choose.py", "root, program, trust"),
+    Call(7, "catch_up_with_disk", "runtime/exchange/disk_sync.py", "once per call"),
+    Call(8, "DiskEvents.catch_up", "runtime/pool/disk_events.py", "tells servers what changed"),
+    Call(9, "Watcher.catch_up", "runtime/watch/watcher.py", "compares with the snapshot"),
 )
 _READER = (
     Thread("the reader thread of the server"),
@@ -102,66 +103,70 @@ _READER = (
     Call(1, "Server._on_event", "runtime/server/server.py", "hands the event on"),
 )
 DEFINITION: tuple[Thread | Call, ...] = (
-    Thread("the thread of the caller"),
+    _MAIN,
     Call(0, "Queries.definition", "workspace/queries.py", "builds a DefinitionRequest"),
-    *_DRIVEN,
-    Call(3, "_lookup.<locals>.look_up", "operations/navigation.py", "yields Ask"),
-    _WAITING,
-    Call(4, "_ask_all", "runtime/effects/ask_file.py", "Ask: all servers at once"),
-    *_LOCATED,
-    Call(5, "prepare_server", "runtime/exchange/preparation.py", "up, and project loaded"),
-    Call(5, "_send_until_answered", "runtime/exchange/ask_server.py", "retries"),
-    Call(6, "DocumentChannel.ask_about", "runtime/server/document_channel.py", "in one step:"),
-    Call(7, "Documents.sync", "protocol/open_documents.py", "what brings the text up to date"),
-    Call(7, "Session.request", "protocol/session.py", "the request as bytes"),
-    Call(7, "Connection.post", "runtime/server/connection.py", "both into the write queue"),
-    Call(6, "wait_for_answer", "runtime/exchange/ask_server.py", "yields the wait to block"),
-    Call(3, "ask_in_thread", "runtime/effects/ask_in_thread.py", "instead, once it is ready"),
-    Call(4, "Routes.find", "runtime/exchange/request_routes.py", "has anything changed?"),
-    Call(4, "DocumentChannel.ask_known", "runtime/server/document_channel.py", "the request alone"),
-    Call(4, "Connection.read_answer", "runtime/server/connection.py", "if it comes at once"),
-    Call(3, "_lookup.<locals>.look_up", "operations/navigation.py", "goes on, yields FindPlaces"),
+    *_RUN,
+    Call(2, "definition", "operations/navigation.py", "asks, and reads the answers"),
+    Call(3, "ask_at", "operations/symbol_positions.py", "which position is meant"),
+    Call(4, "CallHost.ask", "runtime/host/call_host.py", "what Host.ask is here"),
+    Call(5, "ask_servers_of_file", "runtime/host/ask_file.py", "begins at all, then waits"),
+    Call(6, "Files.locate", "runtime/files.py", "the real path, inside of the workspace"),
+    *_SERVERS,
+    Call(6, "prepare_server", "runtime/exchange/preparation.py", "if it is not ready yet"),
+    Call(6, "begin_document_request", "runtime/exchange/ask_server.py", "to each server"),
+    Call(7, "DocumentChannel.ask_about", "runtime/server/document_channel.py", "in one step:"),
+    Call(8, "Documents.sync", "protocol/open_documents.py", "what brings the text up to date"),
+    Call(8, "Session.request", "protocol/session.py", "the request as bytes"),
+    Call(8, "Connection.post", "runtime/server/connection.py", "both; queued if it has to be"),
+    Call(9, "Connection._write_here", "runtime/server/connection.py", "small: into the pipe"),
+    Call(6, "await_reply", "runtime/exchange/ask_server.py", "of each; asks again if dropped"),
+    Call(7, "wait_for_answer", "runtime/exchange/ask_server.py", ""),
+    Call(8, "Call.wait", "runtime/concurrency/call.py", "blocks; answer, deadline or cancel"),
+    Call(3, "locations_of", "operations/navigation.py", ""),
     Call(4, "read_location_ranges", "protocol/wire/raw_items.py", "decodes an answer"),
-    Call(3, "find_places", "runtime/effects/find_places.py", "FindPlaces: URIs become paths"),
-    Thread("a worker thread, if the server does not run yet"),
-    Call(0, "Pool._launch", "runtime/pool/pool.py", "one start for all callers"),
+    Call(4, "find_places", "runtime/host/find_places.py", "URIs become paths"),
+    Thread("another thread for calls, if the server does not run yet"),
+    Call(0, "Pool._start", "runtime/pool/pool.py", "one start for all callers"),
     Call(1, "Server.start", "runtime/server/server.py", "sends initialize"),
     Call(2, "launch", "runtime/process/launch.py", "the guardian starts the process"),
     Thread("the writer thread of the server"),
-    Call(0, "Connection._write", "runtime/server/connection.py", "only this thread writes"),
+    Call(0, "Connection._write", "runtime/server/connection.py", "what callers could not write"),
     *_READER,
     Call(2, "Waiter.complete", "runtime/concurrency/waiter.py", "wakes the caller"),
 )
 CHECK: tuple[Thread | Call, ...] = (
-    Thread("the thread of the caller"),
+    _MAIN,
     Call(0, "Workspace.check", "workspace/workspace.py", "builds a CheckRequest"),
-    *_DRIVEN,
-    Call(3, "check", "operations/checks/check.py", "yields Examine"),
-    _WAITING,
-    Call(4, "check_file", "runtime/freshness/check_file.py", "Examine: all servers at once"),
-    *_LOCATED,
-    Call(5, "_examine_one", "runtime/freshness/check_file.py", "for each server:"),
-    Call(6, "DocumentQueue.join", "runtime/server/document_queue.py", "a turn per document"),
-    Call(6, "prepare_server", "runtime/exchange/preparation.py", "up, and project loaded"),
-    Call(6, "wait_for_turn", "runtime/exchange/ask_server.py", "until it is this caller's turn"),
-    Call(6, "refresh_documents", "runtime/exchange/disk_sync.py", "open documents follow the disk"),
-    Call(6, "_prove_all", "runtime/freshness/check_file.py", "again if the text changes"),
-    Call(
-        7, "wait_until_read", "runtime/freshness/server_catch_up.py", "what changed on disk is read"
-    ),
-    Call(7, "wait_for_reread", "runtime/freshness/server_catch_up.py", "so is its configuration"),
-    Call(7, "prove", "runtime/freshness/proof_by_request.py", "for each proof rule, either"),
-    Call(8, "_send_until_answered", "runtime/exchange/ask_server.py", "asks for the findings"),
-    Call(8, "wait_for_push", "runtime/freshness/proof_by_push.py", "or waits until it has spoken"),
-    Call(9, "DocumentChannel.sync", "runtime/server/document_channel.py", "shows it the text"),
-    Call(9, "DiagnosticsRecord.facts", "runtime/server/diagnostics_record.py", "what happened"),
-    Call(9, "settle", "diagnostics/freshness_decision.py", "is it proven? if not, what to ask"),
-    Call(3, "check", "operations/checks/check.py", "decodes the findings"),
-    Call(4, "verdict_of", "diagnostics/report.py", "CLEAN, DIRTY or UNKNOWN"),
+    *_RUN,
+    Call(2, "check", "operations/checks/check.py", "asks, and makes the report"),
+    Call(3, "CallHost.examine", "runtime/host/call_host.py", "what Host.examine is here"),
+    Call(4, "check_file", "runtime/freshness/check_file.py", "tried again after a restart"),
+    Call(5, "Files.locate", "runtime/files.py", "the real path, inside of the workspace"),
+    *(step._replace(depth=step.depth - 1) for step in _SERVERS),
+    Call(5, "in_parallel", "runtime/concurrency/parallel.py", "a thread for each further server"),
+    Call(6, "_examine_one", "runtime/freshness/check_file.py", "for each server:"),
+    Call(7, "DocumentQueue.join", "runtime/server/document_queue.py", "a turn per document"),
+    Call(7, "prepare_server", "runtime/exchange/preparation.py", "up, and project loaded"),
+    Call(7, "wait_for_turn", "runtime/exchange/ask_server.py", "until it is this caller's turn"),
+    Call(7, "refresh_documents", "runtime/exchange/disk_sync.py", "open documents follow the disk"),
+    Call(7, "_prove_all", "runtime/freshness/check_file.py", "again if the text changes"),
+    Call(8, "wait_until_read", "runtime/freshness/server_catch_up.py", "it has read what changed"),
+    Call(8, "wait_for_reread", "runtime/freshness/server_catch_up.py", "and its configuration"),
+    Call(8, "prove", "runtime/freshness/proof_by_request.py", "for each proof rule, either"),
+    Call(9, "request_document", "runtime/exchange/ask_server.py", "asks for the findings"),
+    Call(9, "wait_for_push", "runtime/freshness/proof_by_push.py", "or waits until it has spoken"),
+    Call(10, "DocumentChannel.sync", "runtime/server/document_channel.py", "shows it the text"),
+    Call(10, "DiagnosticsRecord.facts", "runtime/server/diagnostics_record.py", "what happened"),
+    Call(10, "settle", "diagnostics/freshness_decision.py", "is it proven? if not, what to ask"),
+    Call(10, "Call.wait", "runtime/concurrency/call.py", "blocks until there is news"),
+    Call(3, "merge_findings", "operations/checks/findings.py", "decodes the findings"),
+    Call(3, "verdict_of", "diagnostics/report.py", "CLEAN, DIRTY or UNKNOWN"),
     *_READER,
     Call(2, "DiagnosticsRecord.pushed", "runtime/server/diagnostics_record.py", "keeps the push"),
     Call(2, "Broadcast.tell", "runtime/concurrency/broadcast.py", "wakes those who wait for it"),
 )
+#: The walks, by the headings under which they are on the page.
+WALKS = {"The walk of a definition": DEFINITION, "The walk of a check": CHECK}
 
 
 def picture(width: int, height: int, parts: list[str]) -> str:
@@ -208,41 +213,27 @@ def layers() -> str:
 
 
 def walk(steps: tuple[Thread | Call, ...]) -> str:
-    """Calls as a tree from top to bottom, in the order of time: who calls whom, in which file."""
-    parts, top = [], 12
-    #: Where the last box of each depth ends.
-    ends: list[tuple[int, int]] = []
+    """Calls as a tree in text, in the order of time: who calls whom, in which file."""
+    calls = [step for step in steps if isinstance(step, Call)]
+    names = max(2 * step.depth + len(step.function) for step in calls)
+    files = max(len(step.file) for step in calls)
+    lines = []
     for step in steps:
         if isinstance(step, Thread):
-            ends = []
-            parts.append(f"<text class='head' x='16' y='{top + 24}'>{escape(step.name)}</text>")
-            top += 36
-            continue
-        left, middle = 16 + step.depth * 26, top + 17
-        width, name = 250, escape(step.function)
-        if step.depth:
-            x, y = ends[step.depth - 1]
-            parts.append(f"<path d='M{x},{y} V{middle} H{left}'/>")
-        parts.append(f"<rect x='{left}' y='{top}' width='{width}' height='34' rx='6'/>")
-        parts.append(f"<text class='code' x='{left + 10}' y='{middle + 5}'>{name}</text>")
-        room, _, file = step.file.rpartition("/")
-        place = f"{escape(room)}/<tspan class='file'>{escape(file)}</tspan>" if room else file
-        parts.append(f"<text class='small' x='{left + width + 12}' y='{middle - 4}'>{place}</text>")
-        note = f"x='{left + width + 12}' y='{middle + 13}'"
-        parts.append(f"<text class='note' {note}>{escape(step.note)}</text>")
-        ends[step.depth :] = [(left + 12, top + 34)]
-        top += 42
-    return picture(800, top + 8, parts)
+            lines += ["", f"# {step.name}"]
+        else:
+            name = "  " * step.depth + step.function
+            lines.append(f"{name:{names}}  lspkit/{step.file:{files}}  {step.note}".rstrip())
+    return "\n".join(lines[1:]) + "\n"
 
 
-def definition_walk() -> str:
-    """From `ws.definition(...)` to the server and back."""
-    return walk(DEFINITION)
-
-
-def check_walk() -> str:
-    """The same for `ws.check(...)`."""
-    return walk(CHECK)
+def with_walks(page: str) -> str:
+    """The architecture page with the walks in it: each is the first block below its heading."""
+    for heading, steps in WALKS.items():
+        fence = page.index("```text\n", page.index(f"\n## {heading}\n"))
+        start = page.index("\n", fence) + 1
+        page = page[:start] + walk(steps) + page[page.index("```\n", start) :]
+    return page
 
 
 def states() -> str:
@@ -288,17 +279,16 @@ def _arrow(before: State, after: State, label: str) -> str:
 PICTURES = {
     "layers.svg": layers,
     "states.svg": states,
-    "definition.svg": definition_walk,
-    "check.svg": check_walk,
 }
 
 
 def main() -> None:
     """Write all of them."""
-    default = Path(__file__).resolve().parent.parent / "docs"
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else default
+    folder = Path(__file__).resolve().parent.parent / "docs"
     for name, draw in PICTURES.items():
         (folder / name).write_text(draw(), encoding="utf-8")
+    page = folder / "architecture.md"
+    page.write_text(with_walks(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

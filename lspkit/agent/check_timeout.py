@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from lspkit.errors import LspkitError
 from lspkit.operations import FileServersRequest
-from lspkit.operations.effect_results import FileServer
+from lspkit.operations.host_results import FileServer
 from lspkit.servers.status import ServerState
 from lspkit.workspace import Workspace
 

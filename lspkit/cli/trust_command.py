@@ -25,7 +25,7 @@ from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
     from lspkit.config.load import Loaded
-    from lspkit.operations.workspace_state import TrustNotice
+    from lspkit.operations.host_results import TrustNotice
 
 _CONSEQUENCE = """\
 Trusting it lets its code run as you: these programs, and whatever the tools of a language run in

@@ -1,8 +1,9 @@
-"""The operations of a workspace, each as a request and a generator.
+"""The operations of a workspace, each as a request and a function.
 
-A request is a frozen value with a result type. Its generator yields effects (`effects.py`) and
-receives their results; it does no I/O itself. So the same operation runs in the caller's thread,
-behind `submit`, for one server or for several, or in a test without a process.
+A request is a frozen value with a result type. Its function calls a host (`host.py`) for the
+servers, files and texts that it needs, and blocks until it has the result; it does no I/O itself.
+So the same operation runs in the caller's thread, behind `submit`, for one server or for several,
+or in a test without a process.
 
 The module of an operation is imported when its request is first used: a command needs one or two.
 """

@@ -1,6 +1,6 @@
 """Operations that change files, apply and undo edits, and show texts instead of files.
 
-The engine accesses the disk; the sequence of steps is here.
+The host accesses the disk; what is done, and in which order, is here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from lspkit.diagnostics.compare import Before, changed_words, drop_reworded
 from lspkit.diagnostics.edit_report import EditReport
 from lspkit.diagnostics.report import OtherFiles, Report, unchecked_report
 from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, WorkspaceEdit, combine_edits
-from lspkit.operations import effect_results, effects
 from lspkit.operations.checks import check as checks
 from lspkit.operations.checks.check_edit import CheckEditRequest, check_after
 from lspkit.operations.checks.dependent_files import (
@@ -26,12 +25,13 @@ from lspkit.operations.checks.dependent_files import (
     find_dependents,
 )
 from lspkit.operations.code_actions import resolve_action, text_digest
+from lspkit.operations.host import Host, OtherScope
+from lspkit.operations.host_results import Reply
 from lspkit.operations.references.word_net import SEARCH_SECONDS, files_to_open
-from lspkit.operations.request import Request, check_text, operation, single_effect
+from lspkit.operations.request import Request, check_text, operation
 from lspkit.operations.workspace_edit import decode_edits, translate_edit
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.results import WireCommand
-from lspkit.servers.project.word_search import WordFiles
 from lspkit.types import Caveat, Diagnostic
 from lspkit.visible_text import count, one_line
 
@@ -114,101 +114,111 @@ class ShowDiskRequest(Request[None], frozen=True, kw_only=True):
 
 
 @operation("write", WriteRequest, Report)
-def write(request: WriteRequest) -> effects.Effects[Report]:
+def write(request: WriteRequest, host: Host) -> Report:
     """Write the file, and check it."""
-    before = (yield from _present_text(request.path)) if request.scope == "project" else None
-    yield effects.ChangeDisk("write", request.path, text=request.text)
+    before = _present_text(host, request.path) if request.scope == "project" else None
+    host.write_file(request.path, request.text)
     checked = checks.CheckRequest(path=request.path, scope=request.scope)
     try:
         if request.scope == "file":
-            report: Report = yield from checks.check(checked)
-        else:
-            report = yield from checks.check_project(checked, before)
+            return checks.check(checked, host)
+        return checks.check_project(checked, host, before)
     except (errors.NoServerError, errors.ServerUnavailableError) as problem:
         return unchecked_report(request.path, problem)  # the file is written nevertheless
-    return report
 
 
-def _present_text(path: str) -> effects.Effects[str | None]:
+def _present_text(host: Host, path: str) -> str | None:
     """The text of a file, None if there is none."""
     try:
-        text: Text = yield effects.ReadText(path, None)
+        text = host.read_text(path)
     except errors.PathError:
         return None
     return text.value
 
 
 @operation("delete", DeleteRequest, EditReport | None)
-def delete(request: DeleteRequest) -> effects.Effects[EditReport | None]:
+def delete(request: DeleteRequest, host: Host) -> EditReport | None:
     """Delete the file, and check those that depend on it."""
-    search = (yield from _before_removal(request.path)) if request.check else EditSearch()
-    yield effects.ChangeDisk("delete", request.path)
+    search = _before_removal(host, request.path) if request.check else EditSearch()
+    host.delete_file(request.path)
     if not request.check:
         return None
-    return (yield from check_after(CheckEditRequest(files=(), gone=(request.path,)), search))
+    return check_after(CheckEditRequest(files=(), gone=(request.path,)), host, search)
 
 
 @operation("move", MoveRequest, EditReport | None)
-def move(request: MoveRequest) -> effects.Effects[EditReport | None]:
+def move(request: MoveRequest, host: Host) -> EditReport | None:
     """Move the file, and check it and those that depend on it."""
-    search = (yield from _before_removal(request.path)) if request.check else EditSearch()
-    yield effects.ChangeDisk("move", request.path, new_path=request.new_path)
+    search = _before_removal(host, request.path) if request.check else EditSearch()
+    host.move_file(request.path, request.new_path)
     if not request.check:
         return None
     files = (EditedFile(request.new_path),)
-    return (yield from check_after(CheckEditRequest(files=files, gone=(request.path,)), search))
+    return check_after(CheckEditRequest(files=files, gone=(request.path,)), host, search)
 
 
-def _before_removal(path: str) -> effects.Effects[EditSearch]:
+def _before_removal(host: Host, path: str) -> EditSearch:
     """The files that depend on a file that will be removed. Their findings are kept: afterwards,
     no server can be shown the state before."""
-    text = yield from _present_text(path)
+    text = _present_text(host, path)
     if text is None:
         return EditSearch()
-    search = yield from find_dependents([EditedFile(path, text, "")])
+    search = find_dependents(host, [EditedFile(path, text, "")])
     if search.lines:
-        yield from _check_others(search, (path,))
+        _check_others(host, search, (path,))
     return msgspec.structs.replace(search, old={})
 
 
-def _check_others(search: EditSearch, paths: tuple[str, ...]) -> effects.Effects[OtherFiles]:
+def _check_others(host: Host, search: EditSearch, paths: tuple[str, ...]) -> OtherFiles:
     """Check the files that depend on an edit of these files, before it or after it.
 
     What is known of them before the edit is kept for the comparison after it.
     """
     if not search.lines:
         return OtherFiles()
-    scope = effects.OtherScope(dependents=search.dependents, most=len(search.lines), only=True)
-    return (yield from check_dependents(search, paths, scope))
+    scope = OtherScope(dependents=search.dependents, most=len(search.lines), only=True)
+    return check_dependents(host, search, paths, scope)
 
 
 @operation("undo", UndoRequest, EditReport | None)
-def undo(request: UndoRequest) -> effects.Effects[EditReport | None]:
+def undo(request: UndoRequest, host: Host) -> EditReport | None:
     """Undo the edit, and check its files and those that depend on them."""
     files: list[EditedFile] = []
     gone: list[str] = []
     for one in request.applied.touched if request.check else ():
         path = str(one.path)
         if one.was == "file":
-            files.append(EditedFile(path, (yield from _present_text(path))))
+            files.append(EditedFile(path, _present_text(host, path)))
         elif one.now == "file":
             gone.append(path)
-    yield effects.Undo(request.applied)
+    host.undo_edit(request.applied)
     if not request.check:
         return None
-    search = yield from find_dependents(files)
+    search = find_dependents(host, files)
     checked = CheckEditRequest(files=tuple(files), gone=tuple(gone))
-    return (yield from check_after(checked, search))
+    return check_after(checked, host, search)
+
+
+@operation("show_texts", ShowTextsRequest, int)
+def show_texts(request: ShowTextsRequest, host: Host) -> int:
+    """Show the texts; the number that ends it."""
+    return host.show_texts(request.texts)
+
+
+@operation("show_disk", ShowDiskRequest, None)
+def show_disk(request: ShowDiskRequest, host: Host) -> None:
+    """Show the files again."""
+    host.end_overlay(request.number)
 
 
 @operation("apply", ApplyRequest, AppliedEdit)
-def apply(request: ApplyRequest) -> effects.Effects[AppliedEdit]:
+def apply(request: ApplyRequest, host: Host) -> AppliedEdit:
     """Apply an edit or an action, all or none."""
     edit = request.edit
     if request.action is not None:
-        found = yield from resolve_action(request.action)
+        found = resolve_action(host, request.action)
         if isinstance(found, WireCommand):
-            return (yield from _run(request.action, found, verify=request.verify))
+            return _run(host, request.action, found, verify=request.verify)
         edit = found
     if edit is None:
         raise errors.RequestFailedError(
@@ -217,32 +227,29 @@ def apply(request: ApplyRequest) -> effects.Effects[AppliedEdit]:
     if (missing := missing_parts(edit)) and not request.force:
         raise incomplete_error(missing)
     if not request.verify:
-        unverified: AppliedEdit = yield effects.Apply(edit)
-        return unverified
-    versions: dict[str, int] = yield effects.TakeVersions(edit)
-    before = yield from _reports(edit)
+        return host.apply_edit(edit)
+    versions = host.document_versions(edit)
+    before = _reports(host, edit)
     texts = _texts(edit).items()
-    search = yield from find_dependents([EditedFile(str(one), *both) for one, both in texts])
-    search, left = yield from _with_word_files(search, edit)
-    yield from _check_others(search, tuple(str(path) for path in edit.files))
-    applied: AppliedEdit = yield effects.Apply(edit, versions)
-    verified = yield from _verify(applied, before, search)
+    search = find_dependents(host, [EditedFile(str(one), *both) for one, both in texts])
+    search, left = _with_word_files(host, search, edit)
+    _check_others(host, search, tuple(str(path) for path in edit.files))
+    applied = host.apply_edit(edit, versions)
+    verified = _verify(host, applied, before, search)
     doubts = tuple(one_line(caveat.message) for caveat in edit.caveats)
     return msgspec.structs.replace(
         verified, unverified=(*verified.unverified, *doubts, *filter(None, [left]))
     )
 
 
-def _with_word_files(
-    search: EditSearch, edit: WorkspaceEdit
-) -> effects.Effects[tuple[EditSearch, str]]:
+def _with_word_files(host: Host, search: EditSearch, edit: WorkspaceEdit) -> tuple[EditSearch, str]:
     """A search with the files that hold a renamed name, and what is said of those left out."""
     names = renamed_names(edit)
     path = next((str(change.path) for change in edit.changes if change.path is not None), "")
     if not names or not path:
         return search, ""
     near = tuple(path.stem for path in edit.files)
-    found: WordFiles = yield effects.FindWords(path, path, names, near, SEARCH_SECONDS)
+    found = host.find_words(path, path, names, near, SEARCH_SECONDS)
     edited = {*map(str, edit.files), *search.old}
     words = {other: held for other, held in found.code.items() if other not in edited}
     chosen = files_to_open(words)
@@ -290,66 +297,61 @@ def incomplete_error(missing: tuple[Caveat, ...]) -> errors.IncompleteEditError:
     return errors.IncompleteEditError(f"{message}; `force` applies it anyway", reasons=reasons)
 
 
-def _run(action: CodeAction, command: WireCommand, *, verify: bool) -> effects.Effects[AppliedEdit]:
+def _run(host: Host, action: CodeAction, command: WireCommand, *, verify: bool) -> AppliedEdit:
     """Let the server execute a command: all edits that it requests are applied, or none.
 
     The changed files are not known in advance, so only the action's own file is checked before.
     """
-    text: Text = yield effects.ReadText(action.via, None)
+    text = host.read_text(action.via)
     if text_digest(text) != action.sha256:
         message = f"{action.via} has changed since {action.title!r} was offered; request it again"
         raise errors.PathError(message, code="ECHANGED", path=action.via)
     before: dict[Path, Report] = {}
     if verify:
-        before = yield from checks.check_all(checks.CheckAllRequest(paths=(action.via,)))
+        before = checks.check_all(checks.CheckAllRequest(paths=(action.via,)), host)
     made: list[AppliedEdit] = []
 
-    def make(reply: effect_results.Reply) -> effects.Effects[None]:
+    def make(reply: Reply) -> None:
         for wire in decode_edits(reply):
-            edit = yield from translate_edit(wire, reply)
-            made.append((yield effects.Apply(edit)))
+            edit = translate_edit(host, wire, reply)
+            made.append(host.apply_edit(edit))
 
     arguments = command.arguments or []
     try:
-        yield effects.RunCommand(action.server, action.via, command.command, arguments, make)
+        host.run_command(action.server, action.via, command.command, arguments, make)
         applied = combine_edits(made, action.server)
         search = EditSearch()
         if verify:
             texts = _texts(applied.edit).items()
             files = [EditedFile(str(one), both[0]) for one, both in texts]
-            search = yield from find_dependents(files)
-    except GeneratorExit:
-        raise  # no effect is performed any more
+            search = find_dependents(host, files)
     except BaseException as reason:  # also an interrupt: the caller does not get the edits
-        yield from _undo_all(made, reason)
+        _undo_all(host, made, reason)
         raise
-    return (yield from _verify(applied, before, search)) if verify else applied
+    return _verify(host, applied, before, search) if verify else applied
 
 
-def _reports(edit: WorkspaceEdit) -> effects.Effects[dict[Path, Report]]:
+def _reports(host: Host, edit: WorkspaceEdit) -> dict[Path, Report]:
     """Reports about the files of an edit before it is applied."""
     paths = tuple(str(one.path) for one in edit.changes if one.path is not None)
-    reports: dict[Path, Report] = yield from checks.check_all(checks.CheckAllRequest(paths=paths))
-    return reports
+    return checks.check_all(checks.CheckAllRequest(paths=paths), host)
 
 
 def _verify(
-    applied: AppliedEdit, before: dict[Path, Report], search: EditSearch
-) -> effects.Effects[AppliedEdit]:
+    host: Host, applied: AppliedEdit, before: dict[Path, Report], search: EditSearch
+) -> AppliedEdit:
     """Check what was changed; undo the edit if it breaks anything, or if the check is ended.
 
     The result has what could not be checked.
     """
     try:
-        new, unverified = yield from _check_applied(applied, before, search)
-    except GeneratorExit:
-        raise  # no effect is performed any more
+        new, unverified = _check_applied(host, applied, before, search)
     except BaseException as reason:  # also an interrupt: the caller does not get the edit
-        yield from _undo_all([applied], reason)
+        _undo_all(host, [applied], reason)
         raise
     if not new:
         return msgspec.structs.replace(applied, unverified=unverified)
-    yield effects.Undo(applied)
+    host.undo_edit(applied)
     found = "; ".join(str(one) for findings in new for one in findings[:3])
     raise errors.RequestFailedError(
         f"the edit was undone, since it introduces errors: {found}",
@@ -358,13 +360,13 @@ def _verify(
     )
 
 
-def _undo_all(edits: list[AppliedEdit], reason: BaseException) -> effects.Effects[None]:
+def _undo_all(host: Host, edits: list[AppliedEdit], reason: BaseException) -> None:
     """Undo edits, the last first. One that cannot be undone is the error, unless the caller has
     interrupted the call."""
     failures: list[errors.LspkitError] = []
     for one in reversed(edits):
         try:
-            yield effects.Undo(one)
+            host.undo_edit(one)
         except errors.LspkitError as problem:
             failures.append(problem)
             reason.add_note(f"an edit was not undone: {problem}")
@@ -373,24 +375,24 @@ def _undo_all(edits: list[AppliedEdit], reason: BaseException) -> effects.Effect
 
 
 def _check_applied(
-    applied: AppliedEdit, before: dict[Path, Report], search: EditSearch
-) -> effects.Effects[tuple[list[list[Diagnostic]], tuple[str, ...]]]:
+    host: Host, applied: AppliedEdit, before: dict[Path, Report], search: EditSearch
+) -> tuple[list[list[Diagnostic]], tuple[str, ...]]:
     """The new errors in the changed files and those that depend on them, by file, and a line for
     everything that could not be checked. Raises `CancelledError` if the caller has cancelled."""
     there = tuple(str(one.path) for one in applied.touched if one.now == "file")
-    after: dict[Path, Report] = yield from checks.check_all(checks.CheckAllRequest(paths=there))
+    after = checks.check_all(checks.CheckAllRequest(paths=there), host)
     new = _without_copies(applied.edit, _introduced_errors(applied.edit, before, after))
     unknown = {str(path): one.why for path, one in after.items() if one.verdict.unknown}
     left_out = 0
     if not new and search.lines:
-        others = yield from _check_others(search, there)
+        others = _check_others(host, search, there)
         severities = next((one.severities for one in after.values()), ("error",))
-        new = yield from _introduced_elsewhere(applied.edit, others, severities)
+        new = _introduced_elsewhere(host, applied.edit, others, severities)
         unknown |= others.unknown
         named = others.unknown.keys() & set(search.dependents)
         left_out = others.left_out - len(named)
     new = _without_copies(applied.edit, new)
-    yield effects.RaiseIfCancelled()
+    host.raise_if_cancelled()
     lines = [f"{path}: {why}" if path else why for path, why in unknown.items()]
     if left_out > 0:
         lines.append(f"{count(left_out, 'file')} with uses of it: not checked in time")
@@ -428,13 +430,13 @@ def _as_data(finding: Diagnostic) -> dict[str, Any]:
 
 
 def _introduced_elsewhere(
-    edit: WorkspaceEdit, others: OtherFiles, severities: tuple[str, ...]
-) -> effects.Effects[list[list[Diagnostic]]]:
+    host: Host, edit: WorkspaceEdit, others: OtherFiles, severities: tuple[str, ...]
+) -> list[list[Diagnostic]]:
     """The new findings that count in other files, by file, without those that are reworded."""
     words = _renamed_words(edit)
     found: list[list[Diagnostic]] = []
     for path, findings in (others.introduced or {}).items():
-        text: Text = yield effects.ReadText(path, None)
+        text = host.read_text(path)
         gone = Before(text, tuple((others.fixed or {}).get(path, ())))
         new = [one for one in findings if one.severity.value in severities]
         found.append(drop_reworded(new, text, gone, words))
@@ -484,7 +486,3 @@ def _texts(edit: WorkspaceEdit) -> dict[Path, tuple[str, str]]:
             first, _ = texts.get(one.path, (one.before, ""))
             texts[one.path] = first, one.after
     return texts
-
-
-single_effect("show_texts", ShowTextsRequest, int, lambda one: effects.Overlay(one.texts))
-single_effect("show_disk", ShowDiskRequest, None, lambda one: effects.EndOverlay(one.number))

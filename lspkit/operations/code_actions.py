@@ -10,8 +10,8 @@ import msgspec
 from lspkit.answer import Answer
 from lspkit.edit_types import CodeAction, WorkspaceEdit
 from lspkit.errors import PositionError, RequestFailedError
-from lspkit.operations.effect_results import KnownDiagnostics, Reply
-from lspkit.operations.effects import Ask, Effects, ReadText, TakeKnownDiagnostics
+from lspkit.operations.host import Host, Question
+from lspkit.operations.host_results import Reply
 from lspkit.operations.position_translation import to_wire
 from lspkit.operations.reply_parsing import answer_from, decode_replies, undecodable_error
 from lspkit.operations.request import FileRequest, PositionRequest, check_number, operation
@@ -50,21 +50,21 @@ class CodeActionsRequest(PositionRequest[Answer[CodeAction]], frozen=True, kw_on
 
 
 @operation("code_actions", CodeActionsRequest, list[CodeAction])
-def code_actions(request: CodeActionsRequest) -> Effects[Answer[CodeAction]]:
+def code_actions(request: CodeActionsRequest, host: Host) -> Answer[CodeAction]:
     """The code actions of all servers, preferred ones first."""
     if request.is_about_file:
-        text: Text = yield ReadText(request.path, request.text)
+        text = host.read_text(request.path, request.text)
         line, column = 1, 1
         end = (text.line_count, len(text.line(text.line_count - 1)) + 1)
     else:
-        line, column = yield from position_of(request)
+        line, column = position_of(request, host)
         end = (request.end_line or line, request.end_column or column)
     if end < (line, column):
         raise PositionError(
             f"the range ends at {end[0]}:{end[1]}, before it starts at {line}:{column}",
             bounds=f"{line}:{column} or later",
         )
-    reports: list[KnownDiagnostics] = yield TakeKnownDiagnostics(request.path)
+    reports = host.known_diagnostics(request.path)
     # Here, and not when the params are built: the server's lock is held then.
     known: dict[str, list[msgspec.Raw]] = {}
     for report in reports:
@@ -72,19 +72,21 @@ def code_actions(request: CodeActionsRequest) -> Effects[Answer[CodeAction]]:
         here = [msgspec.Raw(one) for one in pieces if _touches(one, line - 1, end[0] - 1)]
         known.setdefault(report.uri, []).extend(here)
     found: list[CodeAction] = []
-    replies: list[Reply] = yield Ask(
-        request.path,
-        request.text,
-        "textDocument/codeAction",
-        _action_params((line, column), end, known, request.only),
-        may_be_library=False,
+    replies = host.ask(
+        Question(
+            request.path,
+            request.text,
+            "textDocument/codeAction",
+            _action_params((line, column), end, known, request.only),
+            may_be_library=False,
+        )
     )
-    decoded = yield from decode_replies(replies, read_actions)
+    decoded = decode_replies(host, replies, read_actions)
     for reply, actions in decoded:
         for raw, wire in actions:
             if not _is_wanted(wire.kind or "", request.only):
                 continue
-            found.append((yield from _action(raw, wire, reply, request.path)))
+            found.append(_action(host, raw, wire, reply, request.path))
     found.sort(key=lambda one: (not one.preferred, bool(one.disabled)))
     return answer_from(decoded, found)
 
@@ -120,11 +122,11 @@ def _touches(raw: bytes, first: int, last: int) -> bool:
         return False
 
 
-def _action(raw: bytes, wire: WireAction, reply: Reply, via: str) -> Effects[CodeAction]:
+def _action(host: Host, raw: bytes, wire: WireAction, reply: Reply, via: str) -> CodeAction:
     edit, unusable = None, ""
     try:
         if wire.edit is not None:
-            edit = yield from translate_edit(wire.edit, reply)
+            edit = translate_edit(host, wire.edit, reply)
     except RequestFailedError as problem:
         unusable = problem.message
     return CodeAction(
@@ -145,7 +147,7 @@ def text_digest(text: Text) -> str:
     return hashlib.sha256(text.value.encode(errors="surrogatepass")).hexdigest()
 
 
-def resolve_action(action: CodeAction) -> Effects[WorkspaceEdit | WireCommand]:
+def resolve_action(host: Host, action: CodeAction) -> WorkspaceEdit | WireCommand:
     """The edit of an action, which the server may have to resolve first.
 
     If there is none, the command that the server has to execute.
@@ -160,13 +162,15 @@ def resolve_action(action: CodeAction) -> Effects[WorkspaceEdit | WireCommand]:
     if command is not None and command.bare:
         return command
     try:
-        replies: list[Reply] = yield Ask(
-            action.via,
-            None,
-            "codeAction/resolve",
-            lambda *_: msgspec.Raw(action.raw.encode()),
-            server=action.server,
-            ignore_capabilities=True,
+        replies = host.ask(
+            Question(
+                action.via,
+                None,
+                "codeAction/resolve",
+                lambda *_: msgspec.Raw(action.raw.encode()),
+                server=action.server,
+                ignore_capabilities=True,
+            )
         )
     except RequestFailedError:
         if command is None:
@@ -179,7 +183,7 @@ def resolve_action(action: CodeAction) -> Effects[WorkspaceEdit | WireCommand]:
             raise undecodable_error(reply)
         for wire in read.items:
             if wire.edit is not None:
-                edit = yield from translate_edit(wire.edit, reply)
+                edit = translate_edit(host, wire.edit, reply)
                 if edit.changes or command is None:
                     return edit
     if command is None:

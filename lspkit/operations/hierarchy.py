@@ -15,8 +15,8 @@ import msgspec
 from lspkit.answer import NOT_ASKED, UNEXPLAINED, Answer
 from lspkit.errors import CancelledError, LspkitError, PathError, PositionError
 from lspkit.operations.checks.changed_declarations import FUNCTIONS
-from lspkit.operations.effect_results import Reply
-from lspkit.operations.effects import Ask, DoAll, Effects, ReadText, ReportUndecodable
+from lspkit.operations.host import Host, Question
+from lspkit.operations.host_results import Reply
 from lspkit.operations.position_translation import Translator, make_translator, sort_unique
 from lspkit.operations.references.references import ReferencesRequest, references
 from lspkit.operations.references.word_net import MOST_PLACES, SHOWN, symbols_around
@@ -29,7 +29,6 @@ from lspkit.operations.reply_parsing import (
 from lspkit.operations.request import PositionRequest, Request, T_co, operation
 from lspkit.operations.symbol_positions import ask_at
 from lspkit.operations.symbols import DocumentSymbolsRequest, document_symbols
-from lspkit.protocol.text import Text
 from lspkit.protocol.wire.raw_items import read_calls_with_items, read_hierarchy_items
 from lspkit.protocol.wire.results import SYMBOL_KINDS, WireItem
 from lspkit.types import Call, CallItem, Caveat, HierarchyItem, Location, Position, TypeItem
@@ -60,9 +59,6 @@ class ItemRequest(PositionRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
             Request.__post_init__(self)
 
 
-R = TypeVar("R", bound=ItemRequest[Any])
-
-
 class IncomingCallsRequest(ItemRequest[Answer[Call]], frozen=True, kw_only=True):
     """Get the calls to the item; the ranges are in the callers' files."""
 
@@ -88,18 +84,20 @@ class SubtypesRequest(ItemRequest[Answer[TypeItem]], frozen=True, kw_only=True):
 
 
 @operation("prepare_call_hierarchy", CallHierarchyRequest, list[CallItem])
-def prepare_call_hierarchy(request: CallHierarchyRequest) -> Effects[Answer[CallItem]]:
+def prepare_call_hierarchy(request: CallHierarchyRequest, host: Host) -> Answer[CallItem]:
     """The items at the position, of all servers."""
-    found = yield from _prepare(request, "textDocument/prepareCallHierarchy", CallItem)
+    found = _prepare(request, host, "textDocument/prepareCallHierarchy", CallItem)
     return Answer(sort_unique(found, _sort_key), found.caveats)
 
 
-def _prepare(request: PositionRequest[Any], method: str, kind: type[Item]) -> Effects[Answer[Item]]:
-    replies = yield from ask_at(request, method)
+def _prepare(
+    request: PositionRequest[Any], host: Host, method: str, kind: type[Item]
+) -> Answer[Item]:
+    replies = ask_at(request, host, method)
     found: list[Item] = []
-    decoded = yield from decode_replies(replies, read_hierarchy_items)
+    decoded = decode_replies(host, replies, read_hierarchy_items)
     for reply, items in decoded:
-        found += yield from _items(reply, items, request.path, kind)
+        found += _items(host, reply, items, request.path, kind)
     return answer_from(decoded, found)
 
 
@@ -108,10 +106,10 @@ def _sort_key(item: HierarchyItem) -> tuple[Any, ...]:
 
 
 def _items(
-    reply: Reply, read: list[tuple[bytes, WireItem]], via: str, kind: type[Item]
-) -> Effects[list[Item]]:
+    host: Host, reply: Reply, read: list[tuple[bytes, WireItem]], via: str, kind: type[Item]
+) -> list[Item]:
     """The items of an answer, each with its raw bytes."""
-    translate = yield from make_translator(reply, [wire.uri for _, wire in read])
+    translate = make_translator(host, reply, [wire.uri for _, wire in read])
     return [_item(wire, raw, reply.server, via, translate, kind) for raw, wire in read]
 
 
@@ -135,33 +133,34 @@ def _item(
 
 def _ask_each(
     request: ItemRequest[Answer[T]],
+    host: Host,
     given: Item | None,
     kind: type[Item],
-    ask: Callable[[Item], Effects[Answer[T]]],
-) -> Effects[tuple[list[tuple[Item, Answer[T]]], list[Caveat]]]:
+    ask: Callable[[Item], Answer[T]],
+) -> tuple[list[tuple[Item, Answer[T]]], list[Caveat]]:
     """The results for the given item, or for each item at the position, and all caveats.
 
     A position may have several items: overloads, or one item per server.
     """
-    items = Answer([given]) if given else (yield from _items_at_position(request, kind))
+    items = Answer([given]) if given else _items_at_position(request, host, kind)
     caveats = list(items.caveats)
     if len(items) < 2:
-        found = [(items[0], (yield from ask(items[0])))] if items else []
+        found = [(items[0], ask(items[0]))] if items else []
     else:
-        results: list[Answer[T] | LspkitError] = yield DoAll(
-            tuple(msgspec.structs.replace(request, item=item) for item in items)
+        results: list[Answer[T] | LspkitError] = host.do_all(
+            [msgspec.structs.replace(request, item=item) for item in items]
         )
-        found, failed = yield from _complete_servers(list(zip(items, results, strict=True)))
+        found, failed = _complete_servers(host, list(zip(items, results, strict=True)))
         caveats += failed
     return found, [*caveats, *(one for _, answer in found for one in answer.caveats)]
 
 
-def _items_at_position(request: ItemRequest[Any], kind: type[Item]) -> Effects[Answer[Item]]:
+def _items_at_position(request: ItemRequest[Any], host: Host, kind: type[Item]) -> Answer[Item]:
     """The distinct items at the position."""
     method = "textDocument/prepareCallHierarchy"
     if kind is not CallItem:
         method = "textDocument/prepareTypeHierarchy"
-    found = yield from _prepare(request, method, kind)
+    found = _prepare(request, host, method, kind)
     if not found and request.needs_item:
         what = "function" if kind is CallItem else "type"
         raise PositionError(f"there is no {what} at this position in {request.path}")
@@ -170,8 +169,8 @@ def _items_at_position(request: ItemRequest[Any], kind: type[Item]) -> Effects[A
 
 
 def _complete_servers(
-    results: list[tuple[Item, Answer[T] | LspkitError]],
-) -> Effects[tuple[list[tuple[Item, Answer[T]]], tuple[Caveat, ...]]]:
+    host: Host, results: list[tuple[Item, Answer[T] | LspkitError]]
+) -> tuple[list[tuple[Item, Answer[T]]], tuple[Caveat, ...]]:
     """The results of the servers that have answered for all of their items, and caveats.
 
     The other servers count as failed, as after a single request.
@@ -188,42 +187,43 @@ def _complete_servers(
         if item.server not in failed and not isinstance(result, LspkitError)
     ]
     if failed:
-        yield ReportUndecodable(tuple(failed.values()), tuple(failed))
+        host.report_undecodable(list(failed.values()), list(failed))
         if not found:
             raise next(iter(failed.values()))
     return found, failure_caveats(failed.values())
 
 
-def _ask_about(item: HierarchyItem, method: str) -> Effects[list[Reply]]:
+def _ask_about(host: Host, item: HierarchyItem, method: str) -> list[Reply]:
     raw = msgspec.Raw(item.raw.encode())
-    replies: list[Reply] = yield Ask(
-        item.via,
-        None,
-        method,
-        lambda *_: {"item": raw},
-        server=item.server,
-        in_step=False,
-        span="project",
+    return host.ask(
+        Question(
+            item.via,
+            None,
+            method,
+            lambda *_: {"item": raw},
+            server=item.server,
+            in_step=False,
+            span="project",
+        )
     )
-    return replies
 
 
 def _calls(
-    request: ItemRequest[Answer[Call]], given: CallItem | None, method: str
-) -> Effects[Answer[Call]]:
+    request: ItemRequest[Answer[Call]], host: Host, given: CallItem | None, method: str
+) -> Answer[Call]:
     """The calls of all items, merged by caller or callee."""
-    ask = functools.partial(_calls_of, method=method)
-    results, caveats = yield from _ask_each(request, given, CallItem, ask)
+    ask = functools.partial(_calls_of, host, method=method)
+    results, caveats = _ask_each(request, host, given, CallItem, ask)
     calls = _merged(results, method)
     if method.endswith("outgoingCalls") or not results:
         return Answer(calls, caveats)
-    missing, doubts = yield from _calls_left_out(results[0][0], calls)
+    missing, doubts = _calls_left_out(host, results[0][0], calls)
     if missing:
         # Their files are open by now, so the server knows them.
-        results, caveats = yield from _ask_each(request, given, CallItem, ask)
+        results, caveats = _ask_each(request, host, given, CallItem, ask)
         calls = _merged(results, method)
         missing = [place for place in missing if not _has_call(calls, place)]
-    more, nobody = yield from _calls_at(missing)
+    more, nobody = _calls_at(host, missing)
     if nobody:
         message = f"it is also called at {', '.join(map(str, nobody[:SHOWN]))}"
         doubts.append(Caveat(UNEXPLAINED, message, places=tuple(nobody[:MOST_PLACES])))
@@ -232,8 +232,8 @@ def _calls(
 
 
 def _calls_left_out(
-    item: CallItem, calls: list[Call]
-) -> Effects[tuple[list[Location], list[Caveat]]]:
+    host: Host, item: CallItem, calls: list[Call]
+) -> tuple[list[Location], list[Caveat]]:
     """References that are calls and that no caller has, and why there may be more of them."""
     if item.path is None:
         return [], []
@@ -242,7 +242,7 @@ def _calls_left_out(
         path=str(item.path), line=start.line, column=start.column, include_declaration=False
     )
     try:
-        places = yield from references(asked)
+        places = references(asked, host)
     except CancelledError:
         raise
     except LspkitError:
@@ -251,7 +251,7 @@ def _calls_left_out(
     for place in places:
         if place.path is not None and not _has_call(calls, place):
             try:
-                text: Text = yield ReadText(str(place.path), None)
+                text = host.read_text(str(place.path))
             except PathError:
                 continue  # outside, or excluded by the configuration
             end = place.range.end
@@ -268,13 +268,13 @@ def _has_call(calls: list[Call], place: Location) -> bool:
     )
 
 
-def _calls_at(places: list[Location]) -> Effects[tuple[list[Call], list[Location]]]:
+def _calls_at(host: Host, places: list[Location]) -> tuple[list[Call], list[Location]]:
     """The calls at these places by the functions around them, and the places outside of any."""
     calls: list[Call] = []
     nobody: list[Location] = []
     for place in places[:MOST_PLACES]:
         try:
-            callers = yield from _callers_at(str(place.path), place.range.start)
+            callers = _callers_at(host, str(place.path), place.range.start)
         except CancelledError:
             raise
         except LspkitError:
@@ -286,18 +286,17 @@ def _calls_at(places: list[Location]) -> Effects[tuple[list[Call], list[Location
     return calls, [*nobody, *places[MOST_PLACES:]]
 
 
-def _callers_at(path: str, place: Position) -> Effects[list[CallItem]]:
+def _callers_at(host: Host, path: str, place: Position) -> list[CallItem]:
     """The item of the function around a place; none outside of any."""
-    symbols = yield from document_symbols(DocumentSymbolsRequest(path=path))
+    symbols = document_symbols(DocumentSymbolsRequest(path=path), host)
     around = symbols_around(symbols, place)
     function = next((symbol for symbol in reversed(around) if symbol.kind in FUNCTIONS), None)
     if function is None:
         return []
     start = function.selection.start
-    items: list[CallItem] = yield from prepare_call_hierarchy(
-        CallHierarchyRequest(path=path, line=start.line, column=start.column)
+    return prepare_call_hierarchy(
+        CallHierarchyRequest(path=path, line=start.line, column=start.column), host
     )
-    return items
 
 
 def _merged(results: list[tuple[CallItem, Answer[Call]]], method: str) -> list[Call]:
@@ -314,14 +313,14 @@ def _merged(results: list[tuple[CallItem, Answer[Call]]], method: str) -> list[C
     return [found[key] for key in sorted(found)]
 
 
-def _calls_of(item: CallItem, method: str) -> Effects[Answer[Call]]:
+def _calls_of(host: Host, item: CallItem, method: str) -> Answer[Call]:
     found: list[Call] = []
-    replies = yield from _ask_about(item, method)
-    decoded = yield from decode_replies(replies, read_calls_with_items)
+    replies = _ask_about(host, item, method)
+    decoded = decode_replies(host, replies, read_calls_with_items)
     for reply, read in decoded:
         ends = [(call.item, wire) for call, wire in read]
-        others = yield from _items(reply, ends, item.via, CallItem)
-        translate = yield from make_translator(reply, [item.uri, *(one.uri for one in others)])
+        others = _items(host, reply, ends, item.via, CallItem)
+        translate = make_translator(host, reply, [item.uri, *(one.uri for one in others)])
         incoming = method.endswith("incomingCalls")
         for (wire, _), other in zip(read, others, strict=True):
             text = translate.place((other if incoming else item).uri).text
@@ -331,34 +330,41 @@ def _calls_of(item: CallItem, method: str) -> Effects[Answer[Call]]:
 
 
 def _types(
-    request: ItemRequest[Answer[TypeItem]], given: TypeItem | None, method: str
-) -> Effects[Answer[TypeItem]]:
-    ask = functools.partial(_types_of, method=method)
-    results, caveats = yield from _ask_each(request, given, TypeItem, ask)
+    request: ItemRequest[Answer[TypeItem]], host: Host, given: TypeItem | None, method: str
+) -> Answer[TypeItem]:
+    ask = functools.partial(_types_of, host, method=method)
+    results, caveats = _ask_each(request, host, given, TypeItem, ask)
     return Answer(sort_unique((one for _, types in results for one in types), _sort_key), caveats)
 
 
-def _types_of(item: TypeItem, method: str) -> Effects[Answer[TypeItem]]:
+def _types_of(host: Host, item: TypeItem, method: str) -> Answer[TypeItem]:
     found: list[TypeItem] = []
-    replies = yield from _ask_about(item, method)
-    decoded = yield from decode_replies(replies, read_hierarchy_items)
+    replies = _ask_about(host, item, method)
+    decoded = decode_replies(host, replies, read_hierarchy_items)
     for reply, items in decoded:
-        found += yield from _items(reply, items, item.via, TypeItem)
+        found += _items(host, reply, items, item.via, TypeItem)
     return answer_from(decoded, found)
 
 
-def _about_item(
-    name: str, request: type[R], result: Any, answer: Callable[..., Effects[Any]], method: str
-) -> None:
-    """Add an operation about an item."""
-
-    @operation(name, request, result)
-    def ask(request: R) -> Effects[Any]:
-        return (yield from answer(request, request.item, method))
+@operation("incoming_calls", IncomingCallsRequest, list[Call])
+def incoming_calls(request: IncomingCallsRequest, host: Host) -> Answer[Call]:
+    """The calls to the item, by caller."""
+    return _calls(request, host, request.item, "callHierarchy/incomingCalls")
 
 
-_CALLS, _TYPES = list[Call], list[TypeItem]
-_about_item("incoming_calls", IncomingCallsRequest, _CALLS, _calls, "callHierarchy/incomingCalls")
-_about_item("outgoing_calls", OutgoingCallsRequest, _CALLS, _calls, "callHierarchy/outgoingCalls")
-_about_item("supertypes", SupertypesRequest, _TYPES, _types, "typeHierarchy/supertypes")
-_about_item("subtypes", SubtypesRequest, _TYPES, _types, "typeHierarchy/subtypes")
+@operation("outgoing_calls", OutgoingCallsRequest, list[Call])
+def outgoing_calls(request: OutgoingCallsRequest, host: Host) -> Answer[Call]:
+    """The calls in the item, by callee."""
+    return _calls(request, host, request.item, "callHierarchy/outgoingCalls")
+
+
+@operation("supertypes", SupertypesRequest, list[TypeItem])
+def supertypes(request: SupertypesRequest, host: Host) -> Answer[TypeItem]:
+    """The types directly above, in order."""
+    return _types(request, host, request.item, "typeHierarchy/supertypes")
+
+
+@operation("subtypes", SubtypesRequest, list[TypeItem])
+def subtypes(request: SubtypesRequest, host: Host) -> Answer[TypeItem]:
+    """The types directly below, in order."""
+    return _types(request, host, request.item, "typeHierarchy/subtypes")

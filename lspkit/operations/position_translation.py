@@ -7,14 +7,14 @@ is not available (library sources are not opened), the units are used as they ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
 from lspkit.errors import PositionError
-from lspkit.operations.effect_results import FoundFile, Reply
-from lspkit.operations.effects import Effects, FindPlaces
+from lspkit.operations.host import Host
+from lspkit.operations.host_results import FoundFile, Reply
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.wire.results import WirePosition, WireRange
 from lspkit.types import Location, Position, Range
@@ -115,25 +115,17 @@ def _position_error(at: WirePosition, why: str) -> PositionError:
 
 
 def make_translator(
-    reply: Reply, uris: Iterable[str], *, texts: bool = False
-) -> Effects[Translator]:
+    host: Host, reply: Reply, uris: Iterable[str], *, texts: bool = False
+) -> Translator:
     """A translator for these URIs of the server that replied.
 
-    With `texts`, their texts are read also if the conversion does not need them.
+    The document of the request has the text that the server was asked about. With `texts`, the
+    texts of the others are read also if the conversion does not need them.
     """
-    return translator_of(reply, (yield needed_places(reply, uris, texts=texts)))
-
-
-def needed_places(reply: Reply, uris: Iterable[str], *, texts: bool = False) -> FindPlaces:
-    """The effect that finds what `translator_of` needs."""
     view = reply.view
     texts = texts or view.encoding != "utf-32"
-    return FindPlaces(reply.server, view.uri, tuple(dict.fromkeys(uris)), texts, view.alone)
-
-
-def translator_of(reply: Reply, places: dict[str, FoundFile]) -> Translator:
-    """A translator for these files, with the text that the server was asked about."""
-    view = reply.view
+    unique = tuple(dict.fromkeys(uris))
+    places = host.find_places(reply.server, view.uri, unique, texts=texts, alone=view.alone)
     for uri, place in places.items():
         if place.is_asked:
             places[uri] = FoundFile(place.path, view.text)
@@ -141,13 +133,14 @@ def translator_of(reply: Reply, places: dict[str, FoundFile]) -> Translator:
 
 
 def translate_locations(
-    reply: Reply, files: dict[str, FoundFile], places: Iterable[tuple[str, WireRange]]
+    host: Host, reply: Reply, ranges: Sequence[tuple[str, WireRange]]
 ) -> list[Location]:
-    """The locations that the server replied with, in these files."""
-    translate = translator_of(reply, files)
+    """The locations that the server replied with."""
+    translate = make_translator(host, reply, dict(ranges))  # each URI once
+    files = translate.places
     return [
         Location((file := files[uri]).path, translate.range(file.text, range), uri)
-        for uri, range in places
+        for uri, range in ranges
     ]
 
 

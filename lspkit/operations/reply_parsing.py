@@ -2,8 +2,8 @@
 
 A server whose answer cannot be decoded has failed, like one that answers with an error: it is left
 out if another server has answered, otherwise its error is raised. If only some items cannot be
-decoded, the others are the answer, and the loss is reported with `ReportUndecodable`. In both cases
-the answer has a caveat.
+decoded, the others are the answer, and the loss is reported to the host. In both cases the answer
+has a caveat.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import msgspec
 
 from lspkit import errors
 from lspkit.answer import SERVER_FAILED, Answer
-from lspkit.operations.effect_results import Reply
-from lspkit.operations.effects import Effects, ReportUndecodable
+from lspkit.operations.host import Host
+from lspkit.operations.host_results import Reply
 from lspkit.protocol.wire.results import Read
 from lspkit.types import Caveat
 from lspkit.visible_text import count
@@ -34,12 +34,13 @@ OWN_FAULTS = (
 
 
 def decode_replies(
+    host: Host,
     replies: list[Reply],
     read: Callable[[bytes], Read[T]],
     *,
     says: Callable[[T], object] = lambda _: True,
     whole: bool = False,
-) -> Effects[list[tuple[Reply, list[T]]]]:
+) -> list[tuple[Reply, list[T]]]:
     """Each answer with its items.
 
     `says` tells whether an item has any content without its undecodable parts. `whole` is for
@@ -58,24 +59,11 @@ def decode_replies(
                 continue
         found.append((reply, told.items))
     if problems:
-        yield ReportUndecodable(tuple(problems), tuple(failed))
+        host.report_undecodable(problems, failed)
         if not found:
             raise problems[0]
         reply, items = found[0]
         found[0] = with_caveats(reply, failure_caveats(problems)), items
-    return found
-
-
-def decode_whole(
-    replies: list[Reply], read: Callable[[bytes], Read[T]]
-) -> list[tuple[Reply, list[T]]] | None:
-    """Each answer with its items; None if anything cannot be decoded."""
-    found: list[tuple[Reply, list[T]]] = []
-    for reply in replies:
-        told = read(reply.result)
-        if told.dropped:
-            return None
-        found.append((reply, told.items))
     return found
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 import msgspec
 
 from lspkit.errors import PositionError
-from lspkit.operations.effects import Effect
+from lspkit.operations.host import Host
 from lspkit.protocol.text import BYTE_ORDER_MARK
 
 T_co = TypeVar("T_co", covariant=True)
@@ -126,8 +126,8 @@ class PositionRequest(FileRequest[T_co], Generic[T_co], frozen=True, kw_only=Tru
 #: How many fields a request about a position has, unless it has more of its own.
 _OWN_FIELDS = len(PositionRequest.__struct_fields__)
 
-Steps = Generator[Effect, Any, Any]
 R = TypeVar("R", bound=Request[Any])
+T = TypeVar("T")
 
 
 class Operation(msgspec.Struct, frozen=True, eq=False):
@@ -137,7 +137,7 @@ class Operation(msgspec.Struct, frozen=True, eq=False):
     request: type[Request[Any]]
     #: The type of the result, for decoding it from JSON.
     result: Any
-    steps: Callable[[Any], Steps]
+    run: Callable[[Any, Host], Any]
 
 
 #: The operations of the modules that are imported, by the type of the request. `all_operations`
@@ -147,20 +147,11 @@ OPERATIONS: dict[type[Request[Any]], Operation] = {}
 
 def operation(
     name: str, request: type[R], result: Any
-) -> Callable[[Callable[[R], Steps]], Callable[[R], Steps]]:
-    """Add a generator to the table."""
+) -> Callable[[Callable[[R, Host], T]], Callable[[R, Host], T]]:
+    """Add a function to the table."""
 
-    def add(steps: Callable[[R], Steps]) -> Callable[[R], Steps]:
-        OPERATIONS[request] = Operation(name, request, result, steps)
-        return steps
+    def add(run: Callable[[R, Host], T]) -> Callable[[R, Host], T]:
+        OPERATIONS[request] = Operation(name, request, result, run)
+        return run
 
     return add
-
-
-def single_effect(name: str, request: type[R], result: Any, effect: Callable[[R], Effect]) -> None:
-    """Add an operation of one effect: what the engine sends back is the result."""
-
-    def steps(request: R) -> Steps:
-        return (yield effect(request))
-
-    operation(name, request, result)(steps)

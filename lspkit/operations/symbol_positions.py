@@ -11,8 +11,8 @@ from typing import Any
 
 import lspkit.types as types
 from lspkit.errors import PositionError
-from lspkit.operations.effect_results import Reply
-from lspkit.operations.effects import Ask, Build, Effects, ReadText, Span
+from lspkit.operations.host import Build, Host, Question, Span
+from lspkit.operations.host_results import Reply
 from lspkit.operations.position_translation import check_line, to_wire
 from lspkit.operations.request import PositionRequest
 from lspkit.operations.symbol_names import nearest, split_number, symbol_chains, whole_word
@@ -27,30 +27,24 @@ SHOWN = 5
 
 def ask_at(
     request: PositionRequest[Any],
+    host: Host,
     method: str,
     span: Span = "file",
     *,
     omits_declarations: bool = False,
     **more: Any,
-) -> Effects[list[Reply]]:
+) -> list[Reply]:
     """Send a request about the position; `more` are further params."""
-    line, column = yield from position_of(request)
-    build = params_at(line, column, **more)
-    replies: list[Reply] = yield Ask(
+    line, column = position_of(request, host)
+    question = Question(
         request.path,
         request.text,
         method,
-        build,
+        params_at(line, column, **more),
         span=span,
         omits_declarations=omits_declarations,
     )
-    return replies
-
-
-def ask_at_place(request: PositionRequest[Any], method: str, span: Span) -> Ask:
-    """The effect of `ask_at` for a request with a line and a column."""
-    build = params_at(request.line or 1, request.column or 1)
-    return Ask(request.path, request.text, method, build, span=span)
+    return host.ask(question)
 
 
 def params_at(line: int, column: int, **more: Any) -> Build:
@@ -63,21 +57,19 @@ def params_at(line: int, column: int, **more: Any) -> Build:
     return build
 
 
-def position_of(request: PositionRequest[Any]) -> Effects[tuple[int, int]]:
+def position_of(request: PositionRequest[Any], host: Host) -> tuple[int, int]:
     """Line and column that the request means."""
     if request.symbol is None:
         # The request's constructor has checked that both are given.
         return request.line or 1, request.column or 1
     if request.line is not None:
-        text: Text = yield ReadText(request.path, request.text)
+        text = host.read_text(request.path, request.text)
         return request.line, _column_of_word(text, request.line, request.symbol)
-    return (yield from _position_by_name(request, request.symbol))
+    return _position_by_name(request, host, request.symbol)
 
 
-def _position_by_name(request: PositionRequest[Any], given: str) -> Effects[tuple[int, int]]:
-    symbols = yield from document_symbols(
-        DocumentSymbolsRequest(path=request.path, text=request.text)
-    )
+def _position_by_name(request: PositionRequest[Any], host: Host, given: str) -> tuple[int, int]:
+    symbols = document_symbols(DocumentSymbolsRequest(path=request.path, text=request.text), host)
     named = list(symbol_chains(symbols))
     name, number = split_number(given)
     wanted = name.split(".")
@@ -96,7 +88,7 @@ def _position_by_name(request: PositionRequest[Any], given: str) -> Effects[tupl
             raise _candidates_error(f"{request.path} has no {given}, but {many}", found)
     if matches:
         raise _candidates_error(f"{name} is ambiguous in {request.path}", matches)
-    text: Text = yield ReadText(request.path, request.text)
+    text = host.read_text(request.path, request.text)
     hint = _lines_with(text, wanted[-1])
     near = nearest(wanted, named) or named
     raise _candidates_error(f"{request.path} defines no symbol {name}{hint}", near)

@@ -9,8 +9,8 @@ import lspkit.types as types
 from lspkit.answer import Answer
 from lspkit.diagnostics.store import is_empty
 from lspkit.errors import LspkitError
-from lspkit.operations.effect_results import Reply
-from lspkit.operations.effects import Ask, AskWorkspace, DoAll, Effects, about_the_file
+from lspkit.operations.host import Host, Question, about_the_file
+from lspkit.operations.host_results import Reply
 from lspkit.operations.position_translation import Translator, make_translator, sort_unique
 from lspkit.operations.reply_parsing import answer_from, decode_replies
 from lspkit.operations.request import FileRequest, Request, operation
@@ -36,13 +36,13 @@ class WorkspaceSymbolsRequest(Request[Answer[types.Symbol]], frozen=True, kw_onl
 
 
 @operation("document_symbols", DocumentSymbolsRequest, list[types.Symbol])
-def document_symbols(request: DocumentSymbolsRequest) -> Effects[Answer[types.Symbol]]:
+def document_symbols(request: DocumentSymbolsRequest, host: Host) -> Answer[types.Symbol]:
     """All symbols in text order, as a tree if the server sends one."""
-    ask = Ask(request.path, request.text, DOCUMENT_SYMBOLS, about_the_file)
-    replies: list[Reply] = yield ask
+    question = Question(request.path, request.text, DOCUMENT_SYMBOLS, about_the_file)
+    replies = host.ask(question)
     if any(_may_be_too_early(reply) for reply in replies):
-        replies = yield ask
-    found = yield from translate_symbols(replies)
+        replies = host.ask(question)
+    found = translate_symbols(host, replies)
     return Answer(sort_unique(found, text_order), found.caveats)
 
 
@@ -52,17 +52,17 @@ def _may_be_too_early(reply: Reply) -> bool:
 
 
 @operation("workspace_symbols", WorkspaceSymbolsRequest, list[types.Symbol])
-def workspace_symbols(request: WorkspaceSymbolsRequest) -> Effects[Answer[types.Symbol]]:
+def workspace_symbols(request: WorkspaceSymbolsRequest, host: Host) -> Answer[types.Symbol]:
     """The symbols that the servers find: exact names first, then beginnings, then the others.
 
     Among these they are sorted by path, line and column.
     """
     *scope, name = name_parts(request.query)
-    found = yield from _search(request, name if scope else request.query)
+    found = _search(request, host, name if scope else request.query)
     if scope:
-        inside = yield from _members(request, found, tuple(scope), name)
+        inside = _members(request, host, found, tuple(scope), name)
         # Some servers themselves take a qualified name, or a part of a path.
-        found = inside or (yield from _search(request, request.query))
+        found = inside or _search(request, host, request.query)
     return Answer(
         sort_unique(
             found, lambda one: (rank(one.name, name), str(one.path or one.uri), *text_order(one))
@@ -71,14 +71,18 @@ def workspace_symbols(request: WorkspaceSymbolsRequest) -> Effects[Answer[types.
     )
 
 
-def _search(request: WorkspaceSymbolsRequest, query: str) -> Effects[Answer[types.Symbol]]:
-    replies: list[Reply] = yield AskWorkspace(request.path, "workspace/symbol", {"query": query})
-    return (yield from translate_symbols(replies))
+def _search(request: WorkspaceSymbolsRequest, host: Host, query: str) -> Answer[types.Symbol]:
+    replies = host.ask_workspace(request.path, "workspace/symbol", {"query": query})
+    return translate_symbols(host, replies)
 
 
 def _members(
-    request: WorkspaceSymbolsRequest, found: Answer[types.Symbol], scope: Chain, name: str
-) -> Effects[Answer[types.Symbol]]:
+    request: WorkspaceSymbolsRequest,
+    host: Host,
+    found: Answer[types.Symbol],
+    scope: Chain,
+    name: str,
+) -> Answer[types.Symbol]:
     """The symbols of this name inside a class or module."""
     named = [one for one in found if rank(one.name, name) < 2]
     inside = [
@@ -89,11 +93,11 @@ def _members(
     if inside:
         return Answer(inside, found.caveats)
     # Not every server says in what a symbol is, or lists the members of a class.
-    outer = yield from _search(request, scope[-1])
+    outer = _search(request, host, scope[-1])
     around = [one for one in outer if rank(one.name, scope[-1]) == 0]
     paths = dict.fromkeys(str(one.path) for one in (*named, *around) if one.path is not None)
-    results: list[Answer[types.Symbol] | LspkitError] = yield DoAll(
-        tuple(DocumentSymbolsRequest(path=path) for path in list(paths)[:MOST_FILES])
+    results: list[Answer[types.Symbol] | LspkitError] = host.do_all(
+        [DocumentSymbolsRequest(path=path) for path in list(paths)[:MOST_FILES]]
     )
     members = [
         symbol
@@ -110,15 +114,15 @@ def _full_name(symbol: types.Symbol) -> Chain:
     return (*container, *name_parts(symbol.name))
 
 
-def translate_symbols(replies: list[Reply]) -> Effects[Answer[types.Symbol]]:
+def translate_symbols(host: Host, replies: list[Reply]) -> Answer[types.Symbol]:
     """The symbols of all answers."""
     found: list[types.Symbol] = []
-    decoded = yield from decode_replies(replies, read_symbols)
+    decoded = decode_replies(host, replies, read_symbols)
     for reply, wires in decoded:
         # The text shows where the name is, which a server may not say.
         texts = any(wire.location is not None for wire in wires)
         uris = (reply.view.uri, *_uris(wires))
-        translate = yield from make_translator(reply, uris, texts=texts)
+        translate = make_translator(host, reply, uris, texts=texts)
         found += [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
     return answer_from(decoded, found)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
 from lspkit.errors import PositionError, RequestFailedError
-from lspkit.operations.effect_results import Reply
-from lspkit.operations.effects import Effects
+from lspkit.operations.host import Host
+from lspkit.operations.host_results import Reply
 from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.operations.reply_parsing import undecodable_error
 from lspkit.protocol.text import Text
@@ -28,11 +28,11 @@ def _unusable_edit_error(reply: Reply, why: str) -> RequestFailedError:
     return RequestFailedError(message, server=reply.server)
 
 
-def translate_edit(wire: WireEdit, reply: Reply) -> Effects[WorkspaceEdit]:
+def translate_edit(host: Host, wire: WireEdit, reply: Reply) -> WorkspaceEdit:
     """A server's edit with the texts that it is for. An invalid edit is refused."""
     changes = changes_of(wire)
     uris = [uri for one in changes for uri in _uris(one)]
-    translate = yield from make_translator(reply, uris, texts=True)
+    translate = make_translator(host, reply, uris, texts=True)
     done = tuple(_change(one, translate, reply) for one in changes)
     return WorkspaceEdit(done, reply.server)
 

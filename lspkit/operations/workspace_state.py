@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
-import msgspec
-
-from lspkit.config import Config
 from lspkit.edit_types import ChangedFiles
-from lspkit.operations.effect_results import FileServer, Reply
-from lspkit.operations.effects import (
-    Ask,
-    AwaitChange,
-    Effect,
-    FindServers,
-    NoteText,
-    Reread,
-    RestartServer,
-    SyncFile,
-    TakeChanges,
-    TakeConfig,
-    TakeStatus,
-    TakeTrustNotice,
-    TakeWarnings,
-)
-from lspkit.operations.request import FileRequest, Request, operation, single_effect
+from lspkit.operations.host import Host, Question
+from lspkit.operations.host_results import FileServer, Settings, TrustNotice
+from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.protocol.wire.messages import decode_any
 from lspkit.servers.status import WorkspaceStatus
 from lspkit.servers.status import status_text as as_text
@@ -77,35 +59,11 @@ class RestartServerRequest(Request[list[str]], frozen=True, kw_only=True):
     server: str
 
 
-class Settings(msgspec.Struct, frozen=True):
-    """The configuration, and how often it was loaded."""
-
-    generation: int
-    config: Config
-
-
 class SettingsRequest(Request[Settings | None], frozen=True, kw_only=True):
     """Get the configuration; None if the caller has it already."""
 
     #: The generation that the caller has; 0 for none.
     known: int = 0
-
-
-class TrustNotice(msgspec.Struct, frozen=True):
-    """What users should know before they rely on the servers."""
-
-    #: The folder that would have to be trusted.
-    project: str
-    #: What may not run in it, on one line; empty if nothing is held back.
-    text: str
-    #: Other warnings about the configuration.
-    warnings: tuple[str, ...] = ()
-    #: `trusted`, `untrusted` or `stale`, and why.
-    state: str = ""
-    why: str = ""
-    #: What would run if the project were trusted, and what allows it.
-    held_back: tuple[str, ...] = ()
-    remedy: str = ""
 
 
 class TrustNoticeRequest(Request[TrustNotice], frozen=True, kw_only=True):
@@ -126,39 +84,77 @@ class ChangedSinceRequest(Request[ChangedFiles], frozen=True, kw_only=True):
 
 
 @operation("request", RawRequest, Any)
-def raw_request(request: RawRequest) -> Generator[Effect, Any, Any]:
+def raw_request(request: RawRequest, host: Host) -> Any:
     """The server's result as plain JSON values."""
-    replies: list[Reply] = yield Ask(
+    question = Question(
         request.path, None, request.method, lambda *_: request.params, ignore_capabilities=True
     )
-    return decode_any(replies[0].result)
-
-
-@operation("status_text", StatusTextRequest, str)
-def status_text(_: StatusTextRequest) -> Generator[Effect, Any, str]:
-    """The snapshot as text."""
-    snapshot: WorkspaceStatus = yield TakeStatus(None)
-    return as_text(snapshot)
+    return decode_any(host.ask(question)[0].result)
 
 
 @operation("sync", SyncRequest, None)
-def sync(request: SyncRequest) -> Generator[Effect, Any, None]:
+def sync(request: SyncRequest, host: Host) -> None:
     """Send the text, and keep it if it is the one before the next edit."""
     if request.baseline:
-        yield NoteText(request.path)
-    yield SyncFile(request.path, request.text)
+        host.note_text(request.path)
+    host.sync_file(request.path, request.text)
 
 
-single_effect("status", StatusRequest, WorkspaceStatus, lambda one: TakeStatus(one.root))
-single_effect("warnings", WarningsRequest, tuple[str, ...], lambda _: TakeWarnings())
-single_effect(
-    "file_servers", FileServersRequest, list[FileServer], lambda one: FindServers(one.path)
-)
-single_effect("reload", ReloadRequest, None, lambda _: Reread())
-single_effect("restart", RestartServerRequest, list[str], lambda one: RestartServer(one.server))
-single_effect("settings", SettingsRequest, Settings | None, lambda one: TakeConfig(one.known))
-single_effect("trust_notice", TrustNoticeRequest, TrustNotice, lambda _: TakeTrustNotice())
-single_effect("wait_for_change", WaitForChangeRequest, int, lambda one: AwaitChange(one.after))
-single_effect(
-    "changed_files", ChangedSinceRequest, ChangedFiles, lambda one: TakeChanges(one.after)
-)
+@operation("status", StatusRequest, WorkspaceStatus)
+def status(request: StatusRequest, host: Host) -> WorkspaceStatus:
+    """The snapshot."""
+    return host.status(request.root)
+
+
+@operation("status_text", StatusTextRequest, str)
+def status_text(_: StatusTextRequest, host: Host) -> str:
+    """The snapshot as text."""
+    return as_text(host.status(None))
+
+
+@operation("warnings", WarningsRequest, tuple[str, ...])
+def warnings(_: WarningsRequest, host: Host) -> tuple[str, ...]:
+    """The warnings of the snapshot."""
+    return host.warnings()
+
+
+@operation("file_servers", FileServersRequest, list[FileServer])
+def file_servers(request: FileServersRequest, host: Host) -> list[FileServer]:
+    """The servers as they are now."""
+    return host.file_servers(request.path)
+
+
+@operation("reload", ReloadRequest, None)
+def reload(_: ReloadRequest, host: Host) -> None:
+    """Load the configuration again."""
+    host.reload()
+
+
+@operation("restart", RestartServerRequest, list[str])
+def restart(request: RestartServerRequest, host: Host) -> list[str]:
+    """Replace the processes of the server; its roots."""
+    return host.restart_server(request.server)
+
+
+@operation("settings", SettingsRequest, Settings | None)
+def settings(request: SettingsRequest, host: Host) -> Settings | None:
+    """The configuration, unless the caller has it."""
+    return host.settings(request.known)
+
+
+@operation("trust_notice", TrustNoticeRequest, TrustNotice)
+def trust_notice(_: TrustNoticeRequest, host: Host) -> TrustNotice:
+    """The notice as it is now."""
+    return host.trust_notice()
+
+
+@operation("wait_for_change", WaitForChangeRequest, int)
+def wait_for_change(request: WaitForChangeRequest, host: Host) -> int:
+    """The new epoch."""
+    return host.wait_for_change(request.after)
+
+
+@operation("changed_files", ChangedSinceRequest, ChangedFiles)
+def changed_files(request: ChangedSinceRequest, host: Host) -> ChangedFiles:
+    """The files, and the next mark."""
+    return host.changed_files(request.after)

@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from lspkit.operations.workspace_state import TrustNotice
+from lspkit.operations.host_results import TrustNotice
 from lspkit.visible_text import one_line
 
 KEYS = (

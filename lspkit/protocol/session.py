@@ -145,11 +145,6 @@ class Session:
             self._move("request")
         return self._ask(method, params, tag, uri)
 
-    def receive_result(self, id: int, result: messages.RawJson) -> events.Answered | None:
-        """Like `receive`, for the result of a request; None if nobody waits for it any more."""
-        pending = self._take(id)
-        return None if pending is None else events.Answered(pending.tag, pending.method, result)
-
     def cancel(self, id: int) -> bytes | None:
         """Cancel a request: the frame to send, None if it is answered already."""
         if self.pending.pop(id, None) is None or self.state is not State.RUNNING:

@@ -58,7 +58,7 @@ class Engine(Protocol):
         ...
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
-        """Carry out a request without a thread that waits."""
+        """Carry out a request in another thread."""
         ...
 
     def events(self) -> EventStream[WorkspaceEvent]:

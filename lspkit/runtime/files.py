@@ -6,8 +6,7 @@ tick of the file system's clock. Such a read has a stamp that no file has, so th
 until it is older; the first read is used only by a call that began before it.
 
 A path may lead elsewhere at any time: a folder is replaced by a link, a file by a pipe. So a path
-is resolved for every call, unless watched folders show that it leads where it did, and again when
-the file is opened; only regular files are read.
+is resolved for every call, and again when the file is opened; only regular files are read.
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ import collections
 import os
 import stat
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -45,13 +42,6 @@ from lspkit.workspace_boundary import (
 
 #: Texts of files are kept up to this many characters altogether.
 KEEP_CHARACTERS = 32_000_000
-#: Seconds for which a look at a file is enough, if the system has reported nothing since. It does
-#: not report what a program writes to a file that it has mapped into its memory, what another
-#: machine writes to a network file system, and what is written through a link elsewhere to the same
-#: file (files with several links are looked at each time).
-LOOK_LASTS = 0.02
-#: Most files whose last look is remembered.
-MOST_LOOKS = 10_000
 #: Most files of libraries that are remembered.
 MOST_LIBRARY_FILES = 20_000
 
@@ -91,22 +81,6 @@ class Place(msgspec.Struct, frozen=True):
     readable: str | None
     #: The URI in lspkit's spelling.
     uri: str
-
-
-class DiskState(msgspec.Struct, frozen=True, eq=False):
-    """What has happened in the watched folders up to a moment: another object after each event."""
-
-    #: The number of the layout, as below.
-    layout: int
-
-
-class Layout(msgspec.Struct, frozen=True):
-    """Which files, folders and links are where at this moment, in folders that it covers."""
-
-    #: Another one after each creation, deletion or move; 0 if that is not known.
-    number: int
-    #: Whether the number is about a folder, and those around it up to another one.
-    covers: Callable[[str, str], bool]
 
 
 class Overlays:
@@ -184,12 +158,6 @@ class Files:
         self._lock = threading.Lock()
         #: Path as given: its absolute path, real path and URI, valid while it leads there.
         self._located: dict[str, tuple[str, str, str]] = {}
-        #: Path as given, without links: its stamp, valid while the watched folders have this
-        #: layout. Set without the lock.
-        self._seen: dict[str, tuple[int, Stamp]] = {}
-        #: Real path: in which state of the folders it was looked at, until when that is enough, and
-        #: its stamp. Set without the lock.
-        self._looks: dict[str, tuple[object, float, object]] = {}
         #: Real path: content, least recently used first.
         self._contents: collections.OrderedDict[str, Content] = collections.OrderedDict()
         self._kept = 0
@@ -203,8 +171,6 @@ class Files:
         with self._lock:
             self.boundary = boundary
             self._located.clear()
-            self._seen.clear()
-            self._looks.clear()
             self._places.clear()
             self.libraries.clear()
 
@@ -220,45 +186,23 @@ class Files:
         return self.libraries.get(path)
 
     def locate(
-        self,
-        given: str,
-        *,
-        may_be_missing: bool = False,
-        since: float = float("inf"),
-        layout: Layout | None = None,
+        self, given: str, *, may_be_missing: bool = False, since: float = float("inf")
     ) -> File:
-        """The file at a path that a caller gave. Raises `PathError`.
-
-        With a layout, which was brought up to date, the path need not be followed each time.
-        """
+        """The file at a path that a caller gave. Raises `PathError`."""
         if self.overlays.shown:
             file = self._locate(given, may_be_missing=True, since=since)
             shown = self.overlays.get(file.path)
             if shown is not None:
                 return File(file.path, file.uri, shown.stamp, given=given)
-        return self._locate(given, may_be_missing=may_be_missing, since=since, layout=layout)
+        return self._locate(given, may_be_missing=may_be_missing, since=since)
 
-    def _locate(
-        self, given: str, *, may_be_missing: bool, since: float, layout: Layout | None = None
-    ) -> File:
+    def _locate(self, given: str, *, may_be_missing: bool, since: float) -> File:
         known = self._located.get(given)
         if known is not None:
             absolute, real, uri = known
-            number = 0 if layout is None else layout.number
-            seen = self._seen.get(given) if number else None
-            if seen is not None and seen[0] == number:
-                there = stat_of(absolute)
-                # By its inode and device it is the same file, perhaps with another content.
-                if there is not None and (there.st_ino, there.st_dev) == seen[1][3:5]:
-                    return File(real, uri, stamp_of(there), since, given)
-            # Before the path is followed: a folder may be watched and changed in between.
-            is_covered = layout and number and self._is_covered(absolute, real, layout)
-            found = leads_to(absolute)
-            if found is not None and found[0] == real and stat.S_ISREG(found[1].st_mode):
-                stamp = stamp_of(found[1])
-                if is_covered:
-                    self._seen[given] = (number, stamp)
-                return File(real, uri, stamp, since, given)
+            there = leads_to(absolute)
+            if there is not None and there[0] == real and stat.S_ISREG(there[1].st_mode):
+                return File(real, uri, stamp_of(there[1]), since, given)
         boundary = self.boundary
         located = locate(given, boundary, may_be_missing=may_be_missing)
         uri = path_to_uri(located.path)
@@ -269,21 +213,9 @@ class Files:
             with self._lock:
                 if len(self._located) > 10_000:
                     self._located.clear()
-                    self._seen.clear()
                 if self.boundary is boundary:
                     self._located[given] = (absolute, located.path, uri)
         return File(located.path, uri, stamp_of(located.stat), since, given)
-
-    def _is_covered(self, absolute: str, real: str, layout: Layout) -> bool:
-        """Whether a layout tells when this path leads elsewhere inside of the workspace.
-
-        A mount, and a change of a folder above, show in the stamp, unless it is the same file.
-        """
-        return absolute == real and layout.covers(os.path.dirname(real), self.boundary.root)
-
-    def leads_there(self, given: str, layout: Layout) -> bool:
-        """Whether a path leads where it did as long as the folders have this layout."""
-        return bool(layout.number) and self._seen.get(given, (0,))[0] == layout.number
 
     def again(self, uri: str, *, since: float = float("inf")) -> File | None:
         """A file that was located before, as it is now; None if the URI names no file.
@@ -360,32 +292,6 @@ class Files:
             if self.boundary is boundary:
                 self._places[uri] = found
         return found
-
-    def look_holds(self, path: str, stamp: object, state: object, began: float) -> bool:
-        """Whether a file had this stamp just now, in this state of the folders.
-
-        `began` is when the call began.
-        """
-        look = self._looks.get(path)
-        return look is not None and look[0] is state and began < look[1] and look[2] == stamp
-
-    def look_again(self, path: str, stamp: object, state: object) -> bool:
-        """Whether a file has this stamp now. Its folder is one that the state tells about."""
-        found = stat_of(path)
-        if found is None or stamp_of(found) != stamp:
-            return False
-        if found.st_nlink == 1:
-            if len(self._looks) > MOST_LOOKS:
-                self._looks.clear()
-            self._looks[path] = (state, time.monotonic() + LOOK_LASTS, stamp)
-        return True
-
-    def unchanged_content(self, path: str, state: object, began: float) -> Content | None:
-        """The content of a file, without another look at it; None if it has to be looked at."""
-        known = self._contents.get(path)
-        if known is None or state is None or self.overlays.shown:
-            return None
-        return known if self.look_holds(path, known.stamp, state, began) else None
 
     def text_at(self, path: str) -> Text | None:
         """The text of a file that a server pointed to, None if it cannot be read."""

@@ -23,7 +23,6 @@ from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.engine_api import event_stream
 from lspkit.servers.workspace_event import WorkspaceEvent
-from lspkit.service.client_peer import AnswerWaiter, ClientPeer
 from lspkit.service.election import connect_or_start, log_tail, reap_services
 from lspkit.service.peer import Message, Peer
 from lspkit.service.runtime_folder import ConfigLike, bootstrap_of
@@ -75,10 +74,10 @@ class PendingCall:
 
     __slots__ = ("client", "number", "peer", "waiter")
 
-    def __init__(self, client: Client, peer: ClientPeer, number: int) -> None:
+    def __init__(self, client: Client, peer: Peer, number: int) -> None:
         self.client, self.peer, self.number = client, peer, number
         #: Completed with the answer, or with an exception.
-        self.waiter = AnswerWaiter(peer=peer, number=number, pending=client._pending)
+        self.waiter = Waiter()
 
     def __enter__(self) -> PendingCall:
         return self
@@ -131,7 +130,7 @@ class Client:
         self._starting = threading.Lock()
         #: Guards `_peer`, `_left`, `_state`, `_reason` and `_closed`.
         self._lock = threading.Lock()
-        self._peer: ClientPeer | None = None
+        self._peer: Peer | None = None
         #: Connections that are over, and whose threads have to be joined.
         self._left: list[Peer] = []
         self._state: State = "never-started"
@@ -171,9 +170,7 @@ class Client:
     def _silent_error(self) -> ServerUnavailableError:
         return ServerUnavailableError("the service does not answer")
 
-    def begin(
-        self, method: str, params: Any = None, *, over: ClientPeer | None = None
-    ) -> PendingCall:
+    def begin(self, method: str, params: Any = None, *, over: Peer | None = None) -> PendingCall:
         """Send a request. Starts the service if that has not been done.
 
         Parameters may be `msgspec.Raw`: then they are not encoded again. A request that depends on
@@ -200,7 +197,7 @@ class Client:
         """Connect to the service, and start it if none runs."""
         self._connection()
 
-    def _connection(self) -> ClientPeer:
+    def _connection(self) -> Peer:
         peer = self._peer
         if peer is not None:
             return peer
@@ -217,27 +214,27 @@ class Client:
                     self._state, self._reason = "dead", str(problem)
                 raise
 
-    def _connect(self) -> ClientPeer:
+    def _connect(self) -> Peer:
         deadline = time.monotonic() + self._ready_timeout
         place = self._bootstrap.place(self._environ)
         why = "the service does not say that it is ready"
         while True:
             made = connect_or_start(place, self._bootstrap, self._environ, deadline)
             peer = self._use(made, deadline)
-            if isinstance(peer, ClientPeer):
+            if isinstance(peer, Peer):
                 return peer
             why = peer or why
             if time.monotonic() >= deadline:
                 raise ServerUnavailableError(f"{why}. {log_tail(place)}")
             time.sleep(BUSY_RETRY)
 
-    def _use(self, connection: socket.socket, deadline: float) -> ClientPeer | str:
+    def _use(self, connection: socket.socket, deadline: float) -> Peer | str:
         """Use this connection as soon as the service is ready. Otherwise returns why it is not.
 
         The reason is empty if the service has said nothing.
         """
         ready = Waiter()
-        peer = ClientPeer(
+        peer = Peer(
             connection,
             lambda _, message: self._take(message, ready),
             lambda peer: self._lost(peer, ready),
@@ -348,8 +345,8 @@ class Client:
         self._reason = "this workspace belongs to the process that was forked"
         self._pending = {}
         left, self._left = self._left, []
-        for one in left if peer is None else [*left, peer]:
-            one.drop_after_fork()
+        for connection in left if peer is None else [*left, peer]:
+            connection.drop_after_fork()
 
     # Methods of the service
 

@@ -6,10 +6,11 @@ connection.
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,6 +27,7 @@ from lspkit.operations import (
     WaitForChangeRequest,
 )
 from lspkit.protocol.wire import messages
+from lspkit.runtime.concurrency.parallel import no_thread_error
 from lspkit.runtime.engine_api import Limits
 from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.service.incoming_call import IncomingCall
@@ -36,8 +38,8 @@ from lspkit.types import to_plain
 
 log = logging.getLogger("lspkit.service")
 
-#: Requests of one client that may be in progress.
-MOST_CALLS = 1000
+#: Requests of one client that may be in progress. Each has a thread.
+MOST_CALLS = 200
 #: Bytes of their parameters. A single request may have more.
 MOST_PARAMS = 64 * 1024 * 1024
 #: Requests whose effect ends with the connection.
@@ -133,11 +135,7 @@ class ClientSession:
         self._unsubscribe: Callable[[], None] | None = None
 
     def take(self, message: Message) -> None:
-        """Handle a message. Called by the reader of the connection.
-
-        A call is carried out in this thread if the client has no other one: it is rare that a
-        client sends more before it has the answer. If it takes long, another thread reads on.
-        """
+        """Handle a message. Called by the reader of the connection, and does not wait."""
         if isinstance(message, messages.RequestMessage):
             self._begin(message)
         elif isinstance(message, messages.NotificationMessage):
@@ -154,25 +152,36 @@ class ClientSession:
         with self._lock:
             why = self._refusal(call)
             if not why:
-                if not self._calls and not self._peer.has_more:
-                    call.on_slow = self._peer.hand_over
                 self._calls[call.id] = call
                 self._params += len(call.params)
         if why:
             self._peer.send(error_body(call.id, messages.INVALID_REQUEST, why))
             return
+        method = METHODS.get(message.method)
+        if method is None:
+            why = f"there is no method {message.method}: there are {', '.join(METHODS)}"
+            call.refuse(messages.METHOD_NOT_FOUND, why)
+            return
         try:
-            method = METHODS.get(message.method)
-            if method is None:
-                why = f"there is no method {message.method}: there are {', '.join(METHODS)}"
-                call.refuse(messages.METHOD_NOT_FOUND, why)
-                return
-            if message.method not in WITHOUT_CONFIG:
+            if method.needs_config:
                 self._shared.reload_if_changed()
-            method(self, call)
-        except (msgspec.DecodeError, UnicodeError) as problem:
-            call.refuse(messages.INVALID_PARAMS, str(problem))
+            if not method.waits:
+                self._carry_out(method, call)
+            elif not self._shared.in_thread(functools.partial(self._carry_out, method, call)):
+                raise no_thread_error(self._shared.engine.threads)
         except Exception as problem:  # noqa: BLE001 (the client gets it)
+            call.fail(problem)
+
+    def _carry_out(self, method: Method, call: IncomingCall) -> None:
+        """Answer a call. Where it may wait, in a thread of its own."""
+        try:
+            try:
+                given = method.decode(call.params)
+            except (msgspec.DecodeError, UnicodeError) as problem:
+                call.refuse(messages.INVALID_PARAMS, str(problem))
+            else:
+                method.answer(self, call, given)
+        except BaseException as problem:  # noqa: BLE001 (the client gets it)
             call.fail(problem)
 
     def _refusal(self, call: IncomingCall) -> str:
@@ -180,7 +189,10 @@ class ClientSession:
         if call.id in self._calls:
             return "a request with this id is in progress"
         if len(self._calls) >= MOST_CALLS:
-            return f"{MOST_CALLS} requests are in progress"
+            return (
+                f"{MOST_CALLS} requests of this client are in progress: send it again when one of "
+                "them is answered"
+            )
         if self._calls and self._params + len(call.params) > MOST_PARAMS:
             return f"requests with {self._params} bytes are in progress"
         return ""
@@ -207,21 +219,18 @@ class ClientSession:
 
     # Methods
 
-    def call(self, call: IncomingCall) -> None:
+    def call(self, call: IncomingCall, given: tuple[Request[Any], float | None, bool]) -> None:
         """`lsp/call`: any operation of a workspace."""
-        request, timeout, cancelled = decode_call(call.params)
+        request, timeout, cancelled = given
         if cancelled:
             call.cancel.set()
         if type(request) is ShowDiskRequest and request.number not in self._overlays:
             raise ValueError(f"this connection has no overlay {request.number}")
+        value = call.run(request, timeout, client=self._client(request))
+        if type(request) in NOTED:
+            self._note(request, value)
         log = call.answer_log
-
-        def done(value: Any) -> None:
-            if type(request) in NOTED:
-                self._note(request, value)
-            call.answer_raw(encode_result(value, log.answered, log.failed))
-
-        call.run(request, timeout, done, client=self._client(request))
+        call.answer_raw(encode_result(value, log.answered, log.failed))
 
     def _client(self, request: Request[Any] | None = None) -> object:
         """This client, for a request that shows texts, or is to see those that it shows."""
@@ -244,83 +253,56 @@ class ClientSession:
         if ended:
             self._show_disk()
 
-    def check_file(self, call: IncomingCall) -> None:
+    def check_file(self, call: IncomingCall, given: _CheckFile) -> None:
         """`lsp/checkFile`: fresh diagnostics of a file."""
-        given, engine = _check_file.decode(call.params), self._shared.engine
-
-        def done(report: Any) -> None:
-            call.answer({**to_plain(report), "epoch": engine.epoch})
-
+        engine = self._shared.engine
         request = CheckRequest(path=given.path, text=given.text)
-        client = self._client()
-        call.run(request, given.timeout, done, at_end=engine.raise_epoch, client=client)
+        try:
+            report = call.run(request, given.timeout, client=self._client())
+        finally:
+            engine.raise_epoch()
+        call.answer({**to_plain(report), "epoch": engine.epoch})
 
-    def diagnostics(self, call: IncomingCall) -> None:
+    def diagnostics(self, call: IncomingCall, _: None) -> None:
         """`lsp/diagnostics`: the known diagnostics of all files, in the order of their paths."""
+        known = call.run(DiagnosticsRequest(), client=self._client())
+        files = {str(path): to_plain(known[path]) for path in sorted(known)}
+        call.answer({"epoch": self._shared.engine.epoch, "files": files})
 
-        def done(found: Any) -> None:
-            files = {str(path): to_plain(found[path]) for path in sorted(found)}
-            call.answer({"epoch": self._shared.engine.epoch, "files": files})
-
-        call.run(DiagnosticsRequest(), None, done, client=self._client())
-
-    def diagnostic_epoch(self, call: IncomingCall) -> None:
+    def diagnostic_epoch(self, call: IncomingCall, _: None) -> None:
         """`lsp/diagnosticEpoch`: a number that every check and every report raises."""
         call.answer({"epoch": self._shared.engine.epoch})
 
-    def diagnostics_after(self, call: IncomingCall) -> None:
+    def diagnostics_after(self, call: IncomingCall, given: _DiagnosticsAfter) -> None:
         """`lsp/diagnosticsAfter`: the known diagnostics, after waiting for a newer epoch."""
-        given = _diagnostics_after.decode(call.params)
-        wait = WaitForChangeRequest(after=given.after_epoch)
         seconds = min(max(0, given.wait_ms), LONGEST_WAIT) / 1000
-        call.run(wait, seconds, lambda _: self.diagnostics(call))
+        call.run(WaitForChangeRequest(after=given.after_epoch), seconds)
+        self.diagnostics(call, None)
 
-    def status(self, call: IncomingCall) -> None:
+    def status(self, call: IncomingCall, _: None) -> None:
         """`lsp/status`: the state of all servers, and of the service."""
+        status = call.run(StatusRequest())
+        call.answer({**to_plain(status), "service": self._shared.describe()})
 
-        def done(found: Any) -> None:
-            call.answer({**to_plain(found), "service": self._shared.describe()})
-
-        call.run(StatusRequest(), None, done)
-
-    def operation(self, call: IncomingCall) -> None:
+    def operation(self, call: IncomingCall, given: Any) -> None:
         """`lsp/operation`: the single tool of a model, and its envelope."""
-        given = msgspec.json.decode(call.params)
-        toolbox = self._shared.toolbox
-        self._in_thread(call, lambda: toolbox.call(given, cancel=call.cancel))
+        call.answer(self._shared.toolbox.call(given, cancel=call.cancel))
 
-    def tool_result(self, call: IncomingCall) -> None:
+    def tool_result(self, call: IncomingCall, given: _ToolResult) -> None:
         """`lsp/toolResult`: the output of an agent's tool, with findings appended."""
-        given = _tool_result.decode(call.params)
-        hooks = self._shared.hooks
+        output = self._shared.hooks.tool_result(
+            given.tool,
+            given.arguments,
+            given.output,
+            is_error=given.is_error,
+            timeout=given.timeout,
+            cancel=call.cancel,
+            before=given.before,
+            session=given.session,
+        )
+        call.answer({"output": output})
 
-        def run() -> dict[str, str | list[Any]]:
-            output = hooks.tool_result(
-                given.tool,
-                given.arguments,
-                given.output,
-                is_error=given.is_error,
-                timeout=given.timeout,
-                cancel=call.cancel,
-                before=given.before,
-                session=given.session,
-            )
-            return {"output": output}
-
-        self._in_thread(call, run)
-
-    def _in_thread(self, call: IncomingCall, job: Callable[[], Any]) -> None:
-        """Answer a call with the result of a job that may wait."""
-
-        def run() -> None:
-            try:
-                call.answer(job())
-            except Exception as problem:  # noqa: BLE001 (the client gets it)
-                call.fail(problem)
-
-        self._shared.in_thread(run)
-
-    def subscribe(self, call: IncomingCall) -> None:
+    def subscribe(self, call: IncomingCall, _: None) -> None:
         """`lsp/subscribe`: notifications `lsp/event` from now on."""
         sender = _EventSender(self._peer)
         with self._lock:
@@ -330,7 +312,7 @@ class ClientSession:
                 self._peer.on_drained = sender.tell_dropped
         call.answer({"epoch": self._shared.engine.epoch})
 
-    def unsubscribe(self, call: IncomingCall) -> None:
+    def unsubscribe(self, call: IncomingCall, _: None) -> None:
         """`lsp/unsubscribe`: no more events."""
         self._stop_events()
         call.answer(None)
@@ -342,7 +324,7 @@ class ClientSession:
         if unsubscribe is not None:
             unsubscribe()
 
-    def shutdown(self, call: IncomingCall) -> None:
+    def shutdown(self, call: IncomingCall, _: None) -> None:
         """`lsp/shutdown`: end the service, with all its servers."""
         call.answer(None)
         self._shared.end("a client has asked for it")
@@ -364,8 +346,8 @@ class ClientSession:
         with self._lock:
             overlays, self._overlays = self._overlays, set()
             texts, self._texts = self._texts, set()
-        requests: list[Request[Any]] = [ShowDiskRequest(number=one) for one in overlays]
-        requests += [SyncRequest(path=one) for one in texts]
+        requests: list[Request[Any]] = [ShowDiskRequest(number=number) for number in overlays]
+        requests += [SyncRequest(path=path) for path in texts]
         for request in requests:
             try:
                 self._shared.engine.run(request, Limits(client=self))
@@ -373,23 +355,34 @@ class ClientSession:
                 log.debug("after a client has left: %s", problem)
 
 
-Method = Callable[[ClientSession, IncomingCall], None]
+class Method(NamedTuple):
+    """A row of the table of methods."""
+
+    #: Answers a call, given its parameters. Raises what the client gets as an error.
+    answer: Callable[[ClientSession, IncomingCall, Any], None]
+    #: Reads the parameters.
+    decode: Callable[[bytes], Any] = lambda _: None
+    #: Whether it may wait: then it has a thread. The others are answered by the reader.
+    waits: bool = True
+    #: Whether it fails while the user's configuration is invalid.
+    needs_config: bool = True
+
+
+_EPOCH = Method(ClientSession.diagnostic_epoch, waits=False)
+_AFTER = Method(ClientSession.diagnostics_after, _diagnostics_after.decode)
 
 METHODS: dict[str, Method] = {
-    "lsp/call": ClientSession.call,
-    "lsp/checkFile": ClientSession.check_file,
-    "lsp/diagnostics": ClientSession.diagnostics,
-    "lsp/diagnosticEpoch": ClientSession.diagnostic_epoch,
-    "lsp/getDiagnosticEpoch": ClientSession.diagnostic_epoch,
-    "lsp/diagnosticsAfter": ClientSession.diagnostics_after,
-    "lsp/getAllDiagnosticsAfter": ClientSession.diagnostics_after,
-    "lsp/status": ClientSession.status,
-    "lsp/operation": ClientSession.operation,
-    "lsp/toolResult": ClientSession.tool_result,
-    "lsp/subscribe": ClientSession.subscribe,
-    "lsp/unsubscribe": ClientSession.unsubscribe,
-    "lsp/shutdown": ClientSession.shutdown,
+    "lsp/call": Method(ClientSession.call, decode_call),
+    "lsp/checkFile": Method(ClientSession.check_file, _check_file.decode),
+    "lsp/diagnostics": Method(ClientSession.diagnostics),
+    "lsp/diagnosticEpoch": _EPOCH,
+    "lsp/getDiagnosticEpoch": _EPOCH,
+    "lsp/diagnosticsAfter": _AFTER,
+    "lsp/getAllDiagnosticsAfter": _AFTER,
+    "lsp/status": Method(ClientSession.status),
+    "lsp/operation": Method(ClientSession.operation, msgspec.json.decode),
+    "lsp/toolResult": Method(ClientSession.tool_result, _tool_result.decode),
+    "lsp/subscribe": Method(ClientSession.subscribe, waits=False, needs_config=False),
+    "lsp/unsubscribe": Method(ClientSession.unsubscribe, waits=False, needs_config=False),
+    "lsp/shutdown": Method(ClientSession.shutdown, waits=False, needs_config=False),
 }
-
-#: Methods that work also while the user's configuration is invalid.
-WITHOUT_CONFIG = frozenset({"lsp/subscribe", "lsp/unsubscribe", "lsp/shutdown"})

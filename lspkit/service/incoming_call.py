@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,6 +15,8 @@ from lspkit.runtime.engine_api import Limits
 from lspkit.service.peer import error_body
 from lspkit.service.wire_values import encode_error, encode_value
 
+T = TypeVar("T")
+
 #: JSON-RPC: the request failed in a way that its `data` describes.
 CALL_FAILED = -32000
 
@@ -22,7 +24,7 @@ CALL_FAILED = -32000
 class IncomingCall:
     """A request of a client. It is answered once, by any thread."""
 
-    __slots__ = ("_engine", "_send", "answer_log", "cancel", "id", "on_slow", "params")
+    __slots__ = ("_engine", "_send", "answer_log", "cancel", "id", "params")
 
     def __init__(
         self,
@@ -37,8 +39,6 @@ class IncomingCall:
         #: Set when the client cancels the request, or is gone.
         self.cancel = CancelToken()
         self.answer_log = AnswerLog()
-        #: Called once if the call takes long. None: it must not take time in this thread.
-        self.on_slow: Callable[[], None] | None = None
         self._engine, self._send = engine, send
 
     def answer(self, value: Any) -> None:
@@ -61,34 +61,6 @@ class IncomingCall:
         data, message = encode_error(problem)
         self._send(self, error_body(self.id, CALL_FAILED, message, data))
 
-    def run(
-        self,
-        request: Request[Any],
-        timeout: float | None,
-        done: Callable[[Any], None],
-        at_end: Callable[[], object] = lambda: None,
-        *,
-        client: object = None,
-    ) -> None:
-        """Carry out a request of a workspace, then call `done`: in this thread, or with callbacks.
-
-        `at_end` is called before that, also after a failure. `client` is as in `Limits`.
-        """
-
-        def finish(result: Callable[[], Any]) -> None:
-            try:
-                try:
-                    value = result()
-                finally:
-                    at_end()
-                done(value)
-            except BaseException as problem:  # noqa: BLE001 (the client gets it)
-                self.fail(problem)
-
-        limits = Limits(timeout, self.cancel, self.answer_log, client)
-        on_slow, self.on_slow = self.on_slow, None
-        if on_slow is not None:
-            finish(lambda: self._engine.run(request, limits, on_slow))
-        else:
-            future = self._engine.begin(request, limits)
-            future.add_done_callback(lambda future: finish(future.result))
+    def run(self, request: Request[T], timeout: float | None = None, *, client: object = None) -> T:
+        """Carry out a request of a workspace. `client` is as in `Limits`."""
+        return self._engine.run(request, Limits(timeout, self.cancel, self.answer_log, client))

@@ -1,10 +1,9 @@
 """One end of a JSON-RPC connection over a socket, for the service and for its clients.
 
-A thread reads, and handles each message. If one takes long, that thread finishes it while another
-one reads on: a quick message costs no switch between threads. A message is written by the thread
-that sends it if the socket takes it at once; otherwise a further thread writes what is queued. The
-queue is bounded: a peer that does not read is disconnected. A message that is too large for one
-frame is sent in parts.
+One thread reads, and handles each message, which must not wait. A small message is written by the
+thread that sends it if the socket takes it at once; another thread writes what is queued. The queue
+is bounded: a peer that does not read is disconnected. A message that is too large for one frame is
+sent in parts.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import itertools
 import logging
 import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -50,6 +49,9 @@ PART_METHOD = "lsp/part"
 #: Bytes of one read. The C library takes a buffer of more than 128 KB from the system and gives it
 #: back each time, which costs five times as much as the read of a small message.
 CHUNK = 64 * 1024
+#: Bytes that the sending thread writes itself. On Linux the socket takes so many as a whole or not
+#: at all: an interrupt of the main thread must not come between a part of them and the rest.
+ATOMIC = 32 * 1024
 
 Message = messages.Message
 
@@ -67,7 +69,7 @@ _part = make_decoder(_Part)
 
 
 class Peer:
-    """A connection. `on_message` and `on_end` are called by its reader threads."""
+    """A connection. `on_message` and `on_end` are called by its reader."""
 
     def __init__(
         self,
@@ -82,31 +84,27 @@ class Peer:
         self._largest_whole = largest_whole
         self._on_message = on_message
         self._on_end = on_end
-        #: The second one is started when the first one hands over.
-        self._readers = [OwnThread(self._read, f"{name} reader {number}") for number in (1, 2)]
+        self._reader = OwnThread(self._read, f"{name} reader")
+        #: Started by the reader: a thread that starts one waits for an event, where an interrupt of
+        #: the main thread may leave a lock locked.
         self._writer = OwnThread(self._write, f"{name} writer")
         self._numbers = itertools.count()
-        #: How often a reader has handed over; the other one waits for this lock meanwhile.
-        self._handovers = 0
-        self._handed_over = _thread.allocate_lock()
-        self._handed_over.acquire()
-        self._reading_ended = False
-        #: Bytes that were received, and messages that are not yet handled. These and the fields
-        #: below belong to the thread that reads.
+        #: Bytes that were received. This and the fields below belong to the reader.
         self._frames = FrameReader(LARGEST_MESSAGE)
-        self._bodies: collections.deque[bytes] = collections.deque()
         self._garbage = 0
         #: Parts of messages that are incomplete, their size, and the bytes of malformed messages.
         self._parts: dict[int, list[str]] = {}
         self._parts_size = 0
         self._malformed = 0
-        #: Guards the fields below. `_something` wakes the writer.
+        #: Guards the fields below.
         self._lock = threading.Lock()
-        self._something = threading.Condition(self._lock)
         self._queue: collections.deque[bytes] = collections.deque()
         self._queued = 0
         self._writing = False
         self._ended = False
+        #: Released when there is something to write, or nothing any more.
+        self._something = _thread.allocate_lock()
+        self._something.acquire()
         #: Why the connection has ended.
         self.reason = ""
         #: Called by the writer, without the lock, when it has written all that was queued.
@@ -114,7 +112,7 @@ class Peer:
 
     def start(self) -> None:
         """Start to read."""
-        self._readers[0].start()
+        self._reader.start()
 
     # Writing
 
@@ -148,8 +146,8 @@ class Peer:
         ]
 
     def _put(self, data: bytes) -> None:
-        """Write as much as the socket takes, and queue the rest. Called with the lock."""
-        if not self._queue and not self._writing:
+        """Write a message if the socket takes it, or queue it. Called with the lock."""
+        if not self._queue and not self._writing and len(data) <= ATOMIC:
             try:
                 data = data[self._socket.send(data, socket.MSG_DONTWAIT) :]
             except BlockingIOError:
@@ -157,22 +155,23 @@ class Peer:
             except OSError:
                 return  # the reader notices the end
         if data:
+            self._wake_writer()  # first: after an interrupt, what is queued must not stay there
             self._queue.append(data)
             self._queued += len(data)
-            if self._writer.ident is None:
-                self._writer.start()
-            self._something.notify()
+
+    def _wake_writer(self) -> None:
+        """Have the writer look again. Called with the lock."""
+        if self._something.locked():
+            self._something.release()
 
     def _write(self) -> None:
-        while True:
+        while not self._ended:
             with self._lock:
-                self._writing = False
-                while not self._queue and not self._ended:
-                    self._something.wait()
-                if self._ended:
-                    return
-                data = self._queue.popleft()
-                self._writing = True
+                data = self._queue.popleft() if self._queue else b""
+                self._writing = bool(data)
+            if not data:
+                self._something.acquire()
+                continue
             try:
                 self._socket.sendall(data)
             except OSError as problem:
@@ -186,40 +185,11 @@ class Peer:
 
     # Reading
 
-    def hand_over(self) -> None:
-        """Have the other thread read on. For `on_message`, once, if a message takes long."""
-        second = self._readers[1]
-        self._handovers += 1
-        if second.ident is not None:
-            self._handed_over.release()
-            return
-        try:
-            second.start()
-        except (RuntimeError, OSError, MemoryError) as problem:
-            self._handovers -= 1
-            log.debug("a thread cannot be started: %s", problem)
-
-    @property
-    def has_more(self) -> bool:
-        """Whether further messages have been received. For `on_message`."""
-        return bool(self._bodies)
-
     def _read(self) -> None:
-        while self._read_in_turn():
-            self._handed_over.acquire()
-            if self._reading_ended:
-                return
-        self._on_end(self)
-        self._release()
-
-    def _read_in_turn(self) -> bool:
-        """Read until this thread has handed over; False at the end of the connection."""
-        handovers = self._handovers
         try:
-            while (body := self._next_body()) is not None:
+            self._writer.start()
+            for body in self._bodies():
                 self._take(body)
-                if self._handovers != handovers:
-                    return True
             self.end("the connection was closed")
         except OSError as problem:
             self.end(f"the connection was lost: {problem.strerror or problem}")
@@ -228,43 +198,31 @@ class Peer:
         except Exception:
             log.exception("the reader of a connection failed")
             self.end("its reader failed")
-        return self._handovers != handovers
+        self._on_end(self)
+        if joined([self._writer]):
+            self._socket.close()  # also where nobody calls `close`: the other side has ended
 
-    def _next_body(self) -> bytes | None:
-        """The next message; None at the end."""
-        while not self._bodies:
+    def _bodies(self) -> Iterator[bytes]:
+        """The messages, until the end."""
+        while True:
             if self._frames.skipped > self._garbage:
                 self._garbage = self._frames.skipped
                 self._refuse(f"{self._garbage} bytes are not a message")
             if self._frames.error is not None or self._garbage > MOST_GARBAGE:
                 self._refuse(str(self._frames.error or "what it sends is not JSON-RPC"))
-                return None
-            data = self._receive()
+                return
+            data = self._socket.recv(CHUNK)
             if not data:
-                return None
-            self._bodies.extend(self._split_frames(data))
-        return self._bodies.popleft()
+                return
+            yield from self._split_frames(data)
 
     def _split_frames(self, data: bytes) -> Sequence[bytes]:
         """The messages that are complete with these bytes."""
         # Usually one whole message: to see that takes a third of the time of `feed`.
-        found = first_frame(data) if self._frames.between else None
-        if found is not None and found[1] == len(data) <= LARGEST_MESSAGE:
-            return found[:1]
+        first = first_frame(data) if self._frames.between else None
+        if first is not None and first[1] == len(data) <= LARGEST_MESSAGE:
+            return first[:1]
         return self._frames.feed(data)
-
-    def _receive(self) -> bytes:
-        """Wait for the next bytes; empty at the end."""
-        return self._socket.recv(CHUNK)
-
-    def _release(self) -> None:
-        """Close the socket, also where nobody calls `close`: the other side has ended."""
-        self.end("the connection failed")
-        self._reading_ended = True
-        if self._handed_over.locked():
-            self._handed_over.release()
-        if joined([self._writer]):
-            self._close_socket()
 
     def _refuse(self, why: str) -> None:
         self.send(messages.error_response(b"null", messages.PARSE_ERROR, why))
@@ -309,7 +267,7 @@ class Peer:
             self._ended = True
             self.reason = why
             self._queue.clear()
-            self._something.notify()
+            self._wake_writer()
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -318,10 +276,7 @@ class Peer:
     def close(self, why: str = "the connection was closed") -> None:
         """End the connection, and wait for its threads."""
         self.end(why)
-        joined([*self._readers, self._writer])
-        self._close_socket()
-
-    def _close_socket(self) -> None:
+        joined([self._reader, self._writer])
         self._socket.close()
 
     def drop_after_fork(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from lspkit.agent import EditHooks, Toolbox
@@ -17,9 +16,6 @@ from lspkit.service.runtime_folder import Bootstrap
 from lspkit.version import VERSION
 from lspkit.workspace import Workspace
 from lspkit.workspace.workspace import local_engine
-
-#: Threads for calls of tools and hooks, which wait.
-THREADS = 32
 
 
 class SharedWorkspace:
@@ -61,7 +57,6 @@ class SharedWorkspace:
         self.client_count: Callable[[], int] = lambda: 0
         #: Guards the fields below, which are made on first use.
         self._lock = threading.Lock()
-        self._threads: ThreadPoolExecutor | None = None
         self._toolbox: Toolbox | None = None
 
     @property
@@ -72,13 +67,9 @@ class SharedWorkspace:
                 self._toolbox = Toolbox(self.ws)
             return self._toolbox
 
-    def in_thread(self, job: Callable[[], object]) -> None:
-        """Run a job that may wait."""
-        with self._lock:
-            if self._threads is None:
-                self._threads = ThreadPoolExecutor(THREADS, "lspkit-tools")
-            threads = self._threads
-        threads.submit(job)
+    def in_thread(self, job: Callable[[], object]) -> bool:
+        """Begin a job that may wait. False if too many calls are under way, or it is closed."""
+        return self.engine.in_thread(job)
 
     def reload_if_changed(self) -> None:
         """Reload the configuration if its files have changed.
@@ -109,7 +100,3 @@ class SharedWorkspace:
     def close(self) -> None:
         """Stop all servers, and wait for calls in progress."""
         self.ws.close()
-        with self._lock:
-            threads = self._threads
-        if threads is not None:
-            threads.shutdown(cancel_futures=True)

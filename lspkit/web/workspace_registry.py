@@ -189,7 +189,8 @@ class WorkspaceRegistry:
             closing = {root: self._others.pop(root).ws for root in over}
         for root, ws in closing.items():
             log.debug("the workspace %s is closed", root)
-            self.own.in_thread(ws.close)
+            if not self.own.in_thread(ws.close):
+                ws.close()
 
     # Events
 

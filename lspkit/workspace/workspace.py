@@ -21,7 +21,7 @@ from lspkit.diagnostics.report import Report
 from lspkit.edit_types import ChangedFiles
 from lspkit.errors import ProtocolError
 from lspkit.late_imports import safe_imports
-from lspkit.operations.workspace_state import Settings
+from lspkit.operations.host_results import Settings
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.engine_api import Engine, Limits, Submitting
@@ -295,8 +295,8 @@ class Workspace(Queries, Mutations):
             future = ws.submit(ws.definition, "src/app.py", 12, 8)
             future.result()
 
-        No thread is blocked while the servers work. Errors, also those in the arguments, are in the
-        future. Its callbacks may use the workspace, and close it.
+        The call runs in another thread, which waits for the servers. Errors, also those in the
+        arguments, are in the future. Its callbacks may use the workspace, and close it.
         """
         name = getattr(method, "__name__", "")
         if getattr(method, "__self__", None) is not self or name in UNSUBMITTABLE:

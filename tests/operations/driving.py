@@ -1,45 +1,30 @@
-"""Plays the engine for an operation: canned answers, and no process, file or thread."""
+"""Plays the host of an operation: canned answers, and no process, file or thread."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lspkit.config.model import Config
 from lspkit.diagnostics.compare import Before
+from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import LspkitError
-from lspkit.operations.effect_results import (
+from lspkit.operations.host import OtherScope, Question
+from lspkit.operations.host_results import (
     Dependents,
     Examination,
     Examined,
+    FileServer,
     FoundFile,
+    KnownDiagnostics,
     OthersExamined,
     Reply,
-)
-from lspkit.operations.effects import (
-    Ask,
-    DoAll,
-    Examine,
-    ExamineOthers,
-    FindDependents,
-    FindPlaces,
-    FindServers,
-    FindWords,
-    NoteText,
-    RaiseIfCancelled,
-    ReadText,
-    Remember,
-    ReportUndecodable,
-    SyncFile,
-    TakeBaseline,
-    TakeConfig,
-    TakeKnownDiagnostics,
-    TakeVersions,
+    Settings,
 )
 from lspkit.operations.request import OPERATIONS, Request
-from lspkit.operations.workspace_state import Settings
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri, uri_to_path
@@ -77,7 +62,7 @@ class Canned:
 
 @dataclass
 class Engine:
-    """Answers the effects of operations."""
+    """A host with the methods that operations call in these tests."""
 
     servers: list[Canned]
     text: str = "one\ntwo\n"
@@ -87,9 +72,10 @@ class Engine:
     #: Raised at the first question.
     error: LspkitError | None = None
     asked: list[tuple[str, str, Any]] = field(default_factory=list)
-    looked_up: list[FindPlaces] = field(default_factory=list)
-    #: What was said about answers that make no sense.
-    misread: list[ReportUndecodable] = field(default_factory=list)
+    #: The URIs of each search for files, and whether their texts were needed.
+    looked_up: list[tuple[tuple[str, ...], bool]] = field(default_factory=list)
+    #: What was said about answers that make no sense: the errors, and the servers that failed.
+    misread: list[tuple[list[LspkitError], list[str]]] = field(default_factory=list)
     #: The last proven findings.
     before: Before | None = None
     #: The words of other files that the search in texts finds, and the files that were opened.
@@ -97,84 +83,114 @@ class Engine:
     opened: list[str] = field(default_factory=list)
 
     def run(self, request: Request) -> Any:
-        steps = OPERATIONS[type(request)].steps(request)
-        try:
-            effect = next(steps)
-            while True:
-                if self.error is not None and isinstance(effect, Ask | Examine):
-                    effect = steps.throw(self.error)
-                else:
-                    effect = steps.send(self.answer(effect))
-        except StopIteration as end:
-            return end.value
+        return OPERATIONS[type(request)].run(request, self)
 
-    def answer(self, effect: Any) -> Any:
-        match effect:
-            case Ask():
-                return [self.reply(one, effect) for one in self.servers]
-            case ReadText():
-                return self.seen(effect.text)
-            case FindPlaces():
-                self.looked_up.append(effect)
-                return {uri: self.place(uri, effect) for uri in effect.uris}
-            case TakeKnownDiagnostics() | FindServers():
-                return []
-            case TakeVersions():
-                return {}
-            case FindDependents():
-                return Dependents(effect.path, old=effect.old)
-            case Examine():
-                return self.examination(effect)
-            case ReportUndecodable():
-                self.misread.append(effect)
-                return None
-            case Remember():
-                self.before = effect.before
-                return None
-            case TakeBaseline():
-                return self.before
-            case TakeConfig():
-                return Settings(1, Config())
-            case DoAll():
-                return [self.run(one) for one in effect.requests]
-            case ExamineOthers():
-                return OthersExamined()
-            case FindWords():
-                return WordFiles(dict(self.words), path=PATH)
-            case SyncFile():
-                self.opened.append(effect.path)
-                return None
-            case NoteText() | RaiseIfCancelled():
-                return None
-        raise AssertionError(effect)
+    def ask(self, question: Question) -> list[Reply]:
+        if self.error is not None:
+            raise self.error
+        return [self.reply(server, question) for server in self.servers]
 
-    def seen(self, text: str | None) -> Text:
+    def report_undecodable(
+        self, problems: Sequence[LspkitError], failed: Sequence[str] = ()
+    ) -> None:
+        self.misread.append((list(problems), list(failed)))
+
+    def read_text(self, path: str, text: str | None = None) -> Text:
         return Text(self.text if text is None else text)
 
-    def reply(self, server: Canned, effect: Ask) -> Reply:
-        view = View(URI, self.seen(effect.text), 1, server.encoding)
-        self.asked.append((server.id, effect.method, effect.build(URI, view.text, server.encoding)))
-        result = json.dumps(server.answers.get(effect.method)).encode()
-        return Reply(server.id, result, view, effect.method)
+    def find_places(
+        self,
+        server: str,
+        asked_uri: str,
+        uris: Sequence[str],
+        *,
+        texts: bool,
+        alone: bool = False,
+    ) -> dict[str, FoundFile]:
+        self.looked_up.append((tuple(uris), texts))
+        return {uri: self.place(uri, texts) for uri in uris}
 
-    def place(self, uri: str, effect: FindPlaces) -> FoundFile:
+    def find_words(self, *_: Any) -> WordFiles:
+        return WordFiles(dict(self.words), path=PATH)
+
+    def sync_file(self, path: str, text: str | None) -> None:
+        self.opened.append(path)
+
+    def examine(
+        self,
+        path: str,
+        text: str | None,
+        others: OtherScope | None = None,
+        seconds: float | None = None,
+        beside: Mapping[str, str] | None = None,
+    ) -> Examination:
+        if self.error is not None:
+            raise self.error
+        return Examination(
+            Path(PATH),
+            URI,
+            tuple(self.examined(server, text) for server in self.servers),
+            self.severities,
+            0.5,
+            before=self.before,
+        )
+
+    def show_files(self, paths: Sequence[str]) -> None:
+        return None
+
+    def examine_others(self, paths: Sequence[str], scope: OtherScope) -> OthersExamined:
+        return OthersExamined()
+
+    def known_diagnostics(self, path: str | None) -> list[KnownDiagnostics]:
+        return []
+
+    def find_dependents(self, path: str, old: str | None = None, *_: Any) -> Dependents:
+        return Dependents(path, old=old)
+
+    def note_text(self, path: str) -> None:
+        pass
+
+    def baseline(self, path: str) -> Before | None:
+        return self.before
+
+    def remember(self, path: Path, before: Before, *, keeps_text: bool = True) -> None:
+        self.before = before
+
+    def document_versions(self, edit: WorkspaceEdit) -> dict[str, int]:
+        return {}
+
+    def do_all(
+        self, requests: Iterable[Request], at_once: int = 0, seconds: float | None = None
+    ) -> list[Any]:
+        return [self.run(request) for request in requests]
+
+    def raise_if_cancelled(self) -> None:
+        pass
+
+    def file_servers(self, path: str | None) -> list[FileServer]:
+        return []
+
+    def settings(self, known: int = 0) -> Settings:
+        return Settings(1, Config())
+
+    def reply(self, server: Canned, question: Question) -> Reply:
+        view = View(URI, self.read_text(PATH, question.text), 1, server.encoding)
+        params = question.build(URI, view.text, server.encoding)
+        self.asked.append((server.id, question.method, params))
+        result = json.dumps(server.answers.get(question.method)).encode()
+        return Reply(server.id, result, view, question.method)
+
+    def place(self, uri: str, texts: bool) -> FoundFile:
         path = uri_to_path(uri)
-        known = effect.texts and uri in self.others
+        known = texts and uri in self.others
         text = Text(self.others[uri]) if known else None
         return FoundFile(
             None if path is None else Path(path), text, is_asked=normalize_uri(uri) == URI
         )
 
-    def examination(self, effect: Examine) -> Examination:
-        examined = []
-        for one in self.servers:
-            silent = one.findings is None
-            view = View(URI, self.seen(effect.text), 7, one.encoding)
-            lists = () if silent else (json.dumps(one.findings).encode(),)
-            how = "none" if silent else one.how
-            examined.append(
-                Examined(one.id, None if silent else view, lists, how, 0.5, silent, one.reason)
-            )
-        return Examination(
-            Path(PATH), URI, tuple(examined), self.severities, 0.5, before=self.before
-        )
+    def examined(self, server: Canned, text: str | None) -> Examined:
+        silent = server.findings is None
+        view = View(URI, self.read_text(PATH, text), 7, server.encoding)
+        lists = () if silent else (json.dumps(server.findings).encode(),)
+        how = "none" if silent else server.how
+        return Examined(server.id, None if silent else view, lists, how, 0.5, silent, server.reason)

@@ -127,7 +127,7 @@ def test_texts_are_asked_for_only_where_they_are_needed():
         answers = {DEFINITION: [location(OTHER, 0, 0)]}
         engine = Engine([Canned(encoding=encoding, answers=answers)])
         engine.run(DefinitionRequest(path=PATH, line=1, column=1))
-        assert [one.texts for one in engine.looked_up] == [encoding != "utf-32"]
+        assert engine.looked_up == [((OTHER,), encoding != "utf-32")]
 
 
 def test_a_text_of_the_caller_stands_for_the_file():
@@ -270,7 +270,7 @@ def test_the_range_is_that_of_a_server_that_tells_something():
     assert str(hover.range) == "1:3-1:7"
 
 
-def test_an_error_of_the_engine_reaches_the_caller():
+def test_an_error_of_the_host_reaches_the_caller():
     engine = Engine([], error=lspkit.ServerBrokenError("gone"))
     with pytest.raises(lspkit.ServerBrokenError):
         engine.run(DefinitionRequest(path=PATH, line=1, column=1))

@@ -12,7 +12,6 @@ import pytest
 from lspkit.answer import NOT_ASKED, UNEXPLAINED, Answer
 from lspkit.errors import RequestFailedError, RequestTimeoutError
 from lspkit.operations import ReferencesRequest, RenameRequest
-from lspkit.operations.effects import DoAll
 from lspkit.operations.references.word_net import Meaning, may_mean
 from lspkit.servers.project.word_search import Word, words_in
 from lspkit.types import Location, Position, Range
@@ -51,13 +50,13 @@ def test_what_stands_beside_a_word_says_what_it_cannot_mean(
 
 @dataclass
 class Driven(Engine):
-    """An engine with one server, which has one reference to `one` in `a.py`."""
+    """A host with one server, which has one reference to `one` in `a.py`."""
 
     #: What is defined where the words are.
     meanings: list[Any] = field(default_factory=list)
 
-    def answer(self, effect: Any) -> Any:
-        return self.meanings if isinstance(effect, DoAll) else super().answer(effect)
+    def do_all(self, *_: Any) -> list[Any]:
+        return self.meanings
 
 
 def engine(words: list[Word], *meanings: Any) -> Driven:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lspkit.errors import WorkspaceClosedError
 from lspkit.operations import Request, RestartServerRequest, StatusRequest, TrustNoticeRequest
-from lspkit.operations.workspace_state import TrustNotice
+from lspkit.operations.host_results import TrustNotice
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.engine_api import Limits, event_stream
 from lspkit.servers.status import (

@@ -9,7 +9,7 @@ pytest.importorskip("textual", reason="the extra is not installed: pip install '
 import lspkit
 from lspkit.errors import ServerUnavailableError
 from lspkit.operations import RestartServerRequest
-from lspkit.operations.workspace_state import TrustNotice
+from lspkit.operations.host_results import TrustNotice
 from lspkit.servers.status import ServerState, WorkspaceStatus
 from tests.panel.samples import ROOT, FixedEngine, broken, many, running, server, shop, taken
 from tests.panel.screen import in_loop, panel, panel_on

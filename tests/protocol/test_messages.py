@@ -262,16 +262,3 @@ def test_a_request_with_encoded_parameters_is_the_same_message():
     params = {"method": "definition", "params": {"path": "a.py"}}
     raw = messages.raw_request(7, "lsp/call", messages.encode(params))
     assert raw == messages.request(7, "lsp/call", params)
-
-
-def test_the_result_is_found_only_in_the_answer_to_this_request():
-    answer = messages.raw_response(b"7", b'{"a":[1]}')
-    assert messages.result_in(answer, 7) == b'{"a":[1]}'
-    others = [
-        messages.raw_response(b"77", b"1"),
-        messages.raw_response(b'"7"', b"1"),
-        messages.error_response(b"7", -1, "no"),
-        messages.request(7, "result"),
-        b"",
-    ]
-    assert [messages.result_in(one, 7) for one in others] == [None] * len(others)

@@ -11,8 +11,8 @@ import pytest
 import lspkit
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime import files as files_module
-from lspkit.runtime.file_content import TICK_NS, Content, stamp_of
-from lspkit.runtime.files import Files, Layout
+from lspkit.runtime.file_content import TICK_NS, Content
+from lspkit.runtime.files import Files
 from lspkit.workspace_boundary import boundary_of
 
 
@@ -321,23 +321,6 @@ def test_a_file_that_is_moved_out_and_linked_to_after_its_first_use_is_refused(w
     path.rename(outside)
     path.symlink_to(outside)
     refused(files, "a.py", "EOUTSIDE")
-
-
-def test_while_nothing_is_created_or_moved_a_path_is_followed_again_only_for_another_file(
-    work, files
-):
-    path, layout = work / "a.py", Layout(1, lambda *_: True)
-    path.write_text("one", encoding="utf-8")
-    for content in ("one", "two", "three"):
-        path.write_text(content, encoding="utf-8")
-        assert files.locate("a.py", layout=layout).stamp == stamp_of(os.stat(path))
-    # Nobody was told of that yet: the layout has the same number.
-    (work.parent / "secret.py").write_text("secret", encoding="utf-8")
-    path.unlink()
-    path.symlink_to("../secret.py")
-    with pytest.raises(lspkit.PathError) as caught:
-        files.locate("a.py", layout=layout)
-    assert caught.value.code == "EOUTSIDE"
 
 
 def test_a_file_that_is_moved_within_the_workspace_has_its_new_path(work, files):

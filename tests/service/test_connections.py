@@ -367,6 +367,28 @@ def test_a_cancel_reaches_the_server(
     assert ws.request(A, "x/echo") == "yes"
 
 
+def test_a_call_is_submitted_only_if_a_thread_can_be_started_for_it(
+    services: Services, root: Path, argv: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ws: Any = services.connect(root, config=config_for(argv))
+    with monkeypatch.context() as patch:
+        patch.setattr(ws._engine._threads, "do", lambda *_: False)
+        problem = ws.submit(ws.request, A, "x/echo").exception(0)
+    assert "the call was not begun" in str(problem)
+    assert ws.submit(ws.request, A, "x/echo").result(60) == "yes"
+
+
+def test_a_submitted_call_ends_with_its_workspace(
+    services: Services, root: Path, argv: list[str]
+) -> None:
+    ws, log = services.connect(root, config=config_for(argv)), Log.of(argv)
+    future = ws.submit(ws.request, A, "x/hang")
+    log.wait_for_message("x/hang")
+    ws.close()
+    with pytest.raises(WorkspaceClosedError):
+        future.result(0)
+
+
 def test_an_interrupt_of_a_program_reaches_the_server(
     services: Services, root: Path, argv: list[str]
 ) -> None:

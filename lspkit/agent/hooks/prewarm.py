@@ -1,7 +1,7 @@
 """Sends files to their servers before the first request, without blocking the caller.
 
 An agent that reads a file will probably edit it soon; its servers should be running by then. A
-worker of the workspace sends one file at a time: with several, another worker might have to be
+thread of the workspace sends one file at a time: with several, another thread might have to be
 started, which takes longer than a read may take.
 
 Thread-safe without a lock: each change of a field is atomic.
@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
 
-import lspkit.runtime.concurrency.future_task  # noqa: F401 (else the first `submit` loads it, and a read waits)
 from lspkit.workspace import Workspace
 
 log = logging.getLogger("lspkit.agent")

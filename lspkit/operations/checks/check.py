@@ -11,7 +11,7 @@ import msgspec
 from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import Report, unchecked_report, verdict_of
 from lspkit.errors import LspkitError, PathError
-from lspkit.operations import effect_results, effects
+from lspkit.operations import host_results
 from lspkit.operations.checks.dependent_files import (
     EditedFile,
     compare_others,
@@ -21,6 +21,7 @@ from lspkit.operations.checks.dependent_files import (
     whole_verdict,
 )
 from lspkit.operations.checks.findings import known_findings, merge_findings, read_lists
+from lspkit.operations.host import Host, OtherScope
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.types import Diagnostic
 from lspkit.workspace_boundary import absolute_path
@@ -69,43 +70,39 @@ AT_ONCE = 64
 
 
 @operation("check", CheckRequest, Report)
-def check(request: CheckRequest) -> effects.Effects[Report]:
+def check(request: CheckRequest, host: Host) -> Report:
     """A report about the file as it is now, or with the content `text`."""
     if request.scope == "project":
-        return (yield from check_project(request))
-    found: effect_results.Examination = yield effects.Examine(
-        request.path, request.text, seconds=request.seconds
-    )
-    return (yield from _report(request, found))
+        return check_project(request, host)
+    found = host.examine(request.path, request.text, seconds=request.seconds)
+    return _report(request, host, found)
 
 
-def check_project(request: CheckRequest, before: str | None = None) -> effects.Effects[Report]:
+def check_project(request: CheckRequest, host: Host, before: str | None = None) -> Report:
     """A report whose verdict is that of the file and of the others that its servers know.
 
-    `before` is the text before the edit; None: the text of which the engine was told last.
+    `before` is the text before the edit; None: the text of which the runtime was told last.
     """
     edited = (EditedFile(request.path, before, request.text),)
-    search = yield from find_dependents(edited)
-    scope = effects.OtherScope(dependents=search.dependents)
-    found: effect_results.Examination = yield effects.Examine(request.path, request.text, scope)
-    again = yield from search_again(search, edited)
+    search = find_dependents(host, edited)
+    scope = OtherScope(dependents=search.dependents)
+    found = host.examine(request.path, request.text, scope)
+    again = search_again(host, search, edited)
     if again is not search and again.lines:
-        search, scope = again, effects.OtherScope(dependents=again.dependents)
-        found = yield effects.Examine(request.path, request.text, scope)
-    report = yield from _report(request, found)
-    others = yield from compare_others(
-        found.others, search, report.severities, on_disk=found.on_disk
-    )
+        search, scope = again, OtherScope(dependents=again.dependents)
+        found = host.examine(request.path, request.text, scope)
+    report = _report(request, host, found)
+    others = compare_others(host, found.others, search, report.severities, on_disk=found.on_disk)
     if request.text is None:
-        yield effects.NoteText(request.path)
+        host.note_text(request.path)
     report = msgspec.structs.replace(report, other_files=others)
     return msgspec.structs.replace(report, verdict=whole_verdict(report))
 
 
-def _report(request: CheckRequest, found: effect_results.Examination) -> effects.Effects[Report]:
+def _report(request: CheckRequest, host: Host, found: host_results.Examination) -> Report:
     if request.severities is not None:
         found = msgspec.structs.replace(found, severities=request.severities)
-    diagnostics, servers = yield from merge_findings(found.uri, found.servers)
+    diagnostics, servers = merge_findings(host, found.uri, found.servers)
     counted = [one for one in diagnostics if one.severity.value in found.severities]
     report = Report(
         path=found.path,
@@ -113,25 +110,25 @@ def _report(request: CheckRequest, found: effect_results.Examination) -> effects
         diagnostics=diagnostics,
         servers=servers,
         duration=found.duration,
-        stale_diagnostics=(yield from _stale_diagnostics(found)),
+        stale_diagnostics=_stale_diagnostics(host, found),
         severities=found.severities,
         max_per_file=found.most,
     )
-    return (yield from _compare(report, found))
+    return _compare(host, report, found)
 
 
-def _stale_diagnostics(found: effect_results.Examination) -> effects.Effects[list[Diagnostic]]:
+def _stale_diagnostics(host: Host, found: host_results.Examination) -> list[Diagnostic]:
     """Earlier findings of the servers that have not answered."""
     known: dict[tuple[Any, ...], Diagnostic] = {}
     for one in found.servers:
         if not one.memories:
             continue
-        read, _ = yield from read_lists(one, found.uri, one.memories)
+        read, _ = read_lists(host, one, found.uri, one.memories)
         known |= {(finding.range, finding.message): finding for finding in read}
     return [known[key] for key in sorted(known)]
 
 
-def _compare(report: Report, found: effect_results.Examination) -> effects.Effects[Report]:
+def _compare(host: Host, report: Report, found: host_results.Examination) -> Report:
     """Add the comparison with the state before the edit; store a proven state for the next one."""
     views = (one.view for one in found.servers if one.how != "none" and one.view is not None)
     view = next(views, None)
@@ -145,19 +142,23 @@ def _compare(report: Report, found: effect_results.Examination) -> effects.Effec
             report, introduced=introduced, fixed=fixed, remaining=remaining
         )
     if found.on_disk and all(one.proven for one in report.servers if one.applies):
-        yield effects.Remember(found.path, Before(view.text, tuple(report.diagnostics)))
+        host.remember(found.path, Before(view.text, tuple(report.diagnostics)))
     return report
 
 
 @operation("check_all", CheckAllRequest, dict[Path, Report])
-def check_all(request: CheckAllRequest) -> effects.Effects[dict[Path, Report]]:
+def check_all(request: CheckAllRequest, host: Host) -> dict[Path, Report]:
     """A report about each file. A file that cannot be checked is unknown, with the reason."""
     reports: dict[Path, Report] = {}
-    checks = tuple(
-        CheckRequest(path=one, severities=request.severities, seconds=request.seconds)
-        for one in request.paths
-    )
-    results: list[Report | LspkitError] = yield effects.DoAll(checks, AT_ONCE)
+    checks = [
+        CheckRequest(path=path, severities=request.severities, seconds=request.seconds)
+        for path in request.paths
+    ]
+    results: list[Report | LspkitError] = []
+    for first in range(0, len(checks), AT_ONCE):
+        batch = checks[first : first + AT_ONCE]
+        host.show_files([check.path for check in batch])
+        results += host.do_all(batch)
     for path, result in zip(request.paths, results, strict=True):
         if not isinstance(result, Report):
             result = unchecked_report(_whole(path, request.root), result)
@@ -174,9 +175,7 @@ def _whole(path: str, root: str) -> str:
 
 
 @operation("diagnostics", DiagnosticsRequest, dict[Path, list[Diagnostic]])
-def diagnostics(request: DiagnosticsRequest) -> effects.Effects[dict[Path, list[Diagnostic]]]:
+def diagnostics(request: DiagnosticsRequest, host: Host) -> dict[Path, list[Diagnostic]]:
     """The findings by file, sorted by path and line. No server is asked."""
-    reports: list[effect_results.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(
-        request.path
-    )
-    return (yield from known_findings(reports))
+    reports = host.known_diagnostics(request.path)
+    return known_findings(host, reports)

@@ -8,7 +8,6 @@ from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.edit_report import EditReport
 from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.errors import LspkitError
-from lspkit.operations import effects
 from lspkit.operations.checks.check import CheckAllRequest, check_all
 from lspkit.operations.checks.dependent_files import (
     EditedFile,
@@ -22,8 +21,8 @@ from lspkit.operations.checks.dependent_files import (
     search_again,
     time_left,
 )
+from lspkit.operations.host import Host, OtherScope
 from lspkit.operations.request import Request, operation
-from lspkit.operations.workspace_state import Settings
 from lspkit.protocol.text import Text
 from lspkit.types import Verdict
 
@@ -46,46 +45,48 @@ class CheckEditRequest(Request[EditReport], frozen=True, kw_only=True):
 
 
 @operation("check_edit", CheckEditRequest, EditReport)
-def check_edit(request: CheckEditRequest) -> effects.Effects[EditReport]:
+def check_edit(request: CheckEditRequest, host: Host) -> EditReport:
     """Reports about the edited files, and about what has changed in others."""
-    settings: Settings = yield effects.TakeConfig()
-    most, seconds = limits_of(settings.config)
-    search = yield from find_dependents(request.files, seconds, request.seconds)
-    return (yield from check_after(request, search, most, seconds))
+    settings = host.settings()
+    # None is for callers that have the configuration.
+    most, seconds = limits_of(settings.config) if settings is not None else (None, None)
+    search = find_dependents(host, request.files, seconds, request.seconds)
+    return check_after(request, host, search, most, seconds)
 
 
 def check_after(
     request: CheckEditRequest,
+    host: Host,
     search: EditSearch,
     most: int | None = None,
     seconds: float | None = None,
-) -> effects.Effects[EditReport]:
+) -> EditReport:
     """Check the files of an edit after a search, which may have come before the edit."""
     if request.gone:
-        search = yield from add_importers(search, request.gone, seconds)
-    before = yield from _baselines(search)
+        search = add_importers(host, search, request.gone, seconds)
+    before = _baselines(host, search)
     paths = tuple(one.path for one in request.files)
     checked = CheckAllRequest(paths=paths, seconds=time_left(request.seconds, search.waited))
-    reports = list((yield from check_all(checked)).values())
-    search = (yield from search_again(search, request.files, seconds)).without(
+    reports = list(check_all(checked, host).values())
+    search = search_again(host, search, request.files, seconds).without(
         str(one.path) for one in reports
     )
     others = OtherFiles()
     answered = any(one.version is not None for report in reports for one in report.servers)
     concerned = answered or bool(request.gone and search.lines)
     if concerned and not search.is_internal:
-        scope = effects.OtherScope(
+        scope = OtherScope(
             request.first, search.dependents, most, seconds=search.left if most else None
         )
-        others = yield from check_dependents(search, (*paths, *request.gone), scope)
+        others = check_dependents(host, search, (*paths, *request.gone), scope)
     elif not search.is_internal:
         others = _unchecked(search)
-    before |= yield from _old_findings(reports, search, before)
+    before |= _old_findings(host, reports, search, before)
     compared: list[Report] = []
     for report in reports:
-        compared.append((yield from _compare(report, before.get(str(report.path)))))
+        compared.append(_compare(host, report, before.get(str(report.path))))
     for path in search.old:
-        yield effects.NoteText(path)
+        host.note_text(path)
     return EditReport(compared, others)
 
 
@@ -107,11 +108,11 @@ def _unchecked(search: EditSearch) -> OtherFiles:
     )
 
 
-def _baselines(search: EditSearch) -> effects.Effects[dict[str, Before]]:
+def _baselines(host: Host, search: EditSearch) -> dict[str, Before]:
     """The known findings of the texts before the edit, by path."""
     found: dict[str, Before] = {}
     for path, old in search.old.items():
-        known: Before | None = yield effects.TakeBaseline(path)
+        known = host.baseline(path)
         # Without an old text nothing was known: what is known now, another call has found since.
         if known is not None and known.text.value == old:
             found[path] = known
@@ -119,25 +120,25 @@ def _baselines(search: EditSearch) -> effects.Effects[dict[str, Before]]:
 
 
 def _old_findings(
-    reports: list[Report], search: EditSearch, known: dict[str, Before]
-) -> effects.Effects[dict[str, Before]]:
+    host: Host, reports: list[Report], search: EditSearch, known: dict[str, Before]
+) -> dict[str, Before]:
     """The findings of texts before the edit that have not been checked, where that matters."""
     wanted = {str(one.path) for one in reports if one.counted} - known.keys()
     found: dict[str, Before] = {}
-    for path, state in (yield from old_states(search.old, sorted(wanted), (), search.left)):
+    for path, state in old_states(host, search.old, sorted(wanted), (), search.left):
         text = search.old.get(path)
         if text is not None and path in wanted:
             found[path] = Before(Text(text), tuple(state.findings))
     return found
 
 
-def _compare(report: Report, before: Before | None) -> effects.Effects[Report]:
+def _compare(host: Host, report: Report, before: Before | None) -> Report:
     """Compare the findings of an edited file with those of its text before the edit."""
     if before is None:
         # What an earlier check has found belongs to another text.
         return msgspec.structs.replace(report, introduced=None, fixed=None, remaining=None)
     try:
-        text: Text = yield effects.ReadText(str(report.path), None)
+        text = host.read_text(str(report.path))
     except LspkitError:
         return report
     introduced, fixed, remaining = compare_findings(

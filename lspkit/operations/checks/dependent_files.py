@@ -1,7 +1,7 @@
-"""The effect of an edit on other files: which of them it breaks, and which were broken before.
+"""What an edit does to other files: which of them it breaks, and which were broken before.
 
-`FindDependents` has the files that refer to what the edit changed, as servers know them. Then
-come those that hold a changed name as a word. They are checked with the text after the edit.
+`Host.find_dependents` has the files that refer to what the edit changed, as servers know them.
+Then come those that hold a changed name as a word. They are checked with the text after the edit.
 The findings before the edit are those of an earlier check; where there is none, the files with
 findings are checked once more while the servers are shown the texts before the edit.
 
@@ -19,10 +19,11 @@ from lspkit.config.model import Config
 from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
 from lspkit.errors import CancelledError, LspkitError
-from lspkit.operations import effect_results, effects
+from lspkit.operations import host_results
 from lspkit.operations.checks.findings import known_findings, merge_findings
 from lspkit.operations.checks.import_lines import uses_imports
 from lspkit.operations.checks.word_dependents import find_word_dependents
+from lspkit.operations.host import Host, OtherScope
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
 from lspkit.servers.project.word_search import WordFiles
@@ -44,7 +45,7 @@ class EditedFile(msgspec.Struct, frozen=True):
     """A file that an edit has changed."""
 
     path: str
-    #: Its text before the edit; None: the text of which the engine was told last.
+    #: Its text before the edit; None: the text of which the runtime was told last.
     before: str | None = None
     #: Its text after the edit, if that is not on disk.
     after: str | None = None
@@ -70,7 +71,7 @@ class EditSearch(msgspec.Struct, frozen=True):
     #: Seconds until the servers were ready.
     waited: float = 0.0
     #: What the servers had reported about other files before the edit.
-    known: tuple[effect_results.KnownDiagnostics, ...] = ()
+    known: tuple[host_results.KnownDiagnostics, ...] = ()
     #: Whether a server was asked for the first time: it has reported nothing before.
     is_first: bool = False
     #: Whether no other file can be concerned.
@@ -99,8 +100,11 @@ class EditSearch(msgspec.Struct, frozen=True):
 
 
 def find_dependents(
-    files: Sequence[EditedFile], seconds: float | None = None, ready_within: float | None = None
-) -> effects.Effects[EditSearch]:
+    host: Host,
+    files: Sequence[EditedFile],
+    seconds: float | None = None,
+    ready_within: float | None = None,
+) -> EditSearch:
     """The files that depend on the edited ones, in these seconds after the servers are ready."""
     old: dict[str, str | None] = {}
     lines: dict[str, set[int]] = {}
@@ -108,13 +112,12 @@ def find_dependents(
     reason, left, is_first, age, waited = "", seconds, False, 0.0, 0.0
     unsearched = dict.fromkeys(one.path for one in files[MOST_EDITED:])
     is_internal = 0 < len(files) <= MOST_EDITED
-    known: list[effect_results.KnownDiagnostics] = yield effects.TakeKnownDiagnostics(None)
+    known = host.known_diagnostics(None)
     searches: dict[tuple[str, ...], WordFiles] = {}
     for one in files[:MOST_EDITED]:
         until = time_left(ready_within, waited)
-        asked = effects.FindDependents(one.path, one.before, one.after, left, until)
         try:
-            found: effect_results.Dependents = yield asked
+            found = host.find_dependents(one.path, one.before, one.after, left, until)
         except CancelledError:
             raise
         except LspkitError:
@@ -129,7 +132,7 @@ def find_dependents(
             lines.setdefault(path, set()).update(those)
         is_first, age = is_first or found.is_first, max(age, found.age)
         left, waited = time_left(left, found.duration), waited + found.waited
-        holders = yield from find_word_dependents(found, left, searches)
+        holders = find_word_dependents(host, found, left, searches)
         for path, held in holders.lines.items():
             lines.setdefault(path, set()).update(held)
         if holders.reason:
@@ -154,10 +157,10 @@ def find_dependents(
 
 
 def add_importers(
-    search: EditSearch, gone: tuple[str, ...], seconds: float | None = None
-) -> effects.Effects[EditSearch]:
+    host: Host, search: EditSearch, gone: tuple[str, ...], seconds: float | None = None
+) -> EditSearch:
     """A search with the files that import files which the edit has removed."""
-    found: effect_results.Dependents = yield effects.FindImporters(gone, seconds)
+    found = host.find_importers(gone, seconds)
     lines = {path: set(those) for path, those in search.lines.items()}
     for path, those in found.lines.items():
         if path not in search.old:
@@ -178,15 +181,15 @@ def add_importers(
 
 
 def search_again(
-    search: EditSearch, files: Sequence[EditedFile], seconds: float | None = None
-) -> effects.Effects[EditSearch]:
+    host: Host, search: EditSearch, files: Sequence[EditedFile], seconds: float | None = None
+) -> EditSearch:
     """Search once more after the first check, if there was nothing: by then, a server may have read
-    the project. The check has told the engine the new texts, so the old ones must be known."""
+    the project. The check has told the runtime the new texts, so the old ones must be known."""
     if search.lines or not search.is_first or not search.names or None in search.old.values():
         return search
     after = {one.path: one.after for one in files}
-    again = yield from find_dependents(
-        [EditedFile(path, old, after.get(path)) for path, old in search.old.items()], seconds
+    again = find_dependents(
+        host, [EditedFile(path, old, after.get(path)) for path, old in search.old.items()], seconds
     )
     return msgspec.structs.replace(again, old=search.old, left=None, is_first=True)
 
@@ -219,45 +222,44 @@ def proven_servers(servers: Iterable[Evidence]) -> set[str]:
     return {one.server for one in applying} - unproven
 
 
-def read_states(
-    examined: Iterable[effect_results.Elsewhere],
-) -> effects.Effects[dict[str, _State]]:
+def read_states(host: Host, examined: Iterable[host_results.Elsewhere]) -> dict[str, _State]:
     """The findings of the servers by path."""
     states: dict[str, _State] = {}
     for one in examined:
-        findings, servers = yield from merge_findings(one.uri, one.servers)
+        findings, servers = merge_findings(host, one.uri, one.servers)
         path = str(findings[0].path) if findings and findings[0].path else uri_to_path(one.uri)
         states[path or one.uri] = _State(findings, servers)
     return states
 
 
 def check_dependents(
-    search: EditSearch, paths: tuple[str, ...], scope: effects.OtherScope
-) -> effects.Effects[OtherFiles]:
+    host: Host, search: EditSearch, paths: tuple[str, ...], scope: OtherScope
+) -> OtherFiles:
     """The findings in other files than the edited ones, which are on disk."""
-    found: effect_results.OthersExamined = yield effects.ExamineOthers(paths, scope)
-    return (yield from compare_others(found, search, found.severities))
+    found = host.examine_others(paths, scope)
+    return compare_others(host, found, search, found.severities)
 
 
 def compare_others(
-    found: effect_results.OthersExamined,
+    host: Host,
+    found: host_results.OthersExamined,
     search: EditSearch,
     severities: tuple[str, ...],
     *,
     on_disk: bool = True,
-) -> effects.Effects[OtherFiles]:
+) -> OtherFiles:
     """The findings in other files, compared with those before the edit.
 
     They are kept for the next comparison if the edit is on disk.
     """
     if found.coverage == "none":
         return OtherFiles()
-    states = yield from read_states(found.elsewhere)
+    states = read_states(host, found.elsewhere)
     if on_disk:
-        states |= yield from _states_by_other_servers(
-            search, states, time_left(search.left, found.duration)
+        states |= _states_by_other_servers(
+            host, search, states, time_left(search.left, found.duration)
         )
-    texts, before = yield from _known_states(states)
+    texts, before = _known_states(host, states)
     dated = {path for path, one in states.items() if one.findings and path in texts}
     wanted = [
         path
@@ -270,11 +272,11 @@ def compare_others(
         # A text before the edit does not bring back a file that is gone.
         shown = [one for one in wanted if found.sees_unsaved and one not in search.importers]
         first = [path for path, text in search.old.items() if text is not None and shown][:1]
-        for path, state in (yield from old_states(search.old, first, shown, left)):
+        for path, state in old_states(host, search.old, first, shown, left):
             if path in wanted:
                 earlier.setdefault(path, []).append(Before(texts[path], tuple(state.findings)))
         undated = [path for path in wanted if path not in earlier]
-        for path, one in (yield from _reported_before(search, undated, texts)):
+        for path, one in _reported_before(host, search, undated, texts):
             earlier[path] = [one]
     compared = _Comparison()
     for path in sorted(states):
@@ -287,57 +289,57 @@ def compare_others(
         compared.add(path, state, earlier.get(path, []))
         if on_disk and path in texts and states[path].is_proven:
             last = Before(texts[path], tuple(states[path].findings))
-            yield effects.Remember(Path(path), last, keeps_text=False)
+            host.remember(Path(path), last, keeps_text=False)
     return _result(found, states, compared, search, severities)
 
 
 def _states_by_other_servers(
-    search: EditSearch, known: Container[str], seconds: float | None
-) -> effects.Effects[dict[str, _State]]:
+    host: Host, search: EditSearch, known: Container[str], seconds: float | None
+) -> dict[str, _State]:
     """The findings in dependents of which the servers of the edited files know nothing.
 
     They belong to another root, or to another language.
     """
     own: set[tuple[str, str]] = set()
     for path in search.old:
-        own |= yield from _servers_of(path)
+        own |= _servers_of(host, path)
     states: dict[str, _State] = {}
     for path in search.lines:
         if path in known or len(states) == MOST_ELSEWHERE or seconds == MOMENT:
             continue
-        servers = yield from _servers_of(path)
+        servers = _servers_of(host, path)
         if not own or not servers or not own.isdisjoint(servers):
             continue
         try:
-            seen: effect_results.Examination = yield effects.Examine(path, None, None, seconds)
+            seen = host.examine(path, None, seconds=seconds)
         except CancelledError:
             raise
         except LspkitError:
             continue
         seconds = time_left(seconds, seen.duration)
-        states |= yield from read_states([effect_results.Elsewhere(seen.uri, seen.servers)])
+        states |= read_states(host, [host_results.Elsewhere(seen.uri, seen.servers)])
     return states
 
 
-def _servers_of(path: str) -> effects.Effects[set[tuple[str, str]]]:
+def _servers_of(host: Host, path: str) -> set[tuple[str, str]]:
     """The servers of a file, running or not, each by id and root."""
     try:
-        servers: list[effect_results.FileServer] = yield effects.FindServers(path)
+        servers = host.file_servers(path)
     except LspkitError:
         return set()
     return {(server.server, server.root) for server in servers}
 
 
 def _known_states(
-    states: dict[str, _State],
-) -> effects.Effects[tuple[dict[str, Text], dict[str, Before]]]:
+    host: Host, states: dict[str, _State]
+) -> tuple[dict[str, Text], dict[str, Before]]:
     """The texts of files with findings now or before, and their findings before the edit."""
     texts: dict[str, Text] = {}
     before: dict[str, Before] = {}
     for path in states:
         try:
-            known: Before | None = yield effects.TakeBaseline(path)
-            text: Text = yield effects.ReadText(path, None)
+            known = host.baseline(path)
+            text = host.read_text(path)
         except LspkitError:
             continue  # a file outside, or none
         texts[path] = text
@@ -347,10 +349,10 @@ def _known_states(
 
 
 def _reported_before(
-    search: EditSearch, paths: Sequence[str], texts: dict[str, Text]
-) -> effects.Effects[list[tuple[str, Before]]]:
+    host: Host, search: EditSearch, paths: Sequence[str], texts: dict[str, Text]
+) -> list[tuple[str, Before]]:
     """What servers have reported by themselves about these files before the edit."""
-    found = (yield from known_findings(search.known)) if paths else {}
+    found = known_findings(host, search.known) if paths else {}
     return [
         (path, Before(texts[path], tuple(found[Path(path)])))
         for path in paths
@@ -359,17 +361,18 @@ def _reported_before(
 
 
 def old_states(
+    host: Host,
     old: dict[str, str | None],
     edited: Sequence[str],
     paths: Sequence[str],
     seconds: float | None,
-) -> effects.Effects[list[tuple[str, _State]]]:
+) -> list[tuple[str, _State]]:
     """The proven findings before the edit, of these edited files and of others.
 
     Each time, all edited files are shown with their old texts.
     """
     texts = {path: text for path, text in old.items() if text is not None}
-    scope = effects.OtherScope(first=tuple(paths), most=len(paths), only=True) if paths else None
+    scope = OtherScope(first=tuple(paths), most=len(paths), only=True) if paths else None
     left = None if seconds is None else max(seconds, LEAST)
     found: list[tuple[str, _State]] = []
     for path in edited:
@@ -377,16 +380,14 @@ def old_states(
             continue
         beside = {other: text for other, text in texts.items() if other != path}
         try:
-            seen: effect_results.Examination = yield effects.Examine(
-                path, texts[path], scope, left, beside
-            )
+            seen = host.examine(path, texts[path], scope, left, beside)
         except CancelledError:
             raise
         except LspkitError:
             continue
         left = time_left(left, seen.duration)
-        states = yield from read_states(
-            (effect_results.Elsewhere(seen.uri, seen.servers), *seen.others.elsewhere)
+        states = read_states(
+            host, (host_results.Elsewhere(seen.uri, seen.servers), *seen.others.elsewhere)
         )
         found += [(one, state) for one, state in states.items() if state.is_complete]
     return found
@@ -421,7 +422,7 @@ class _Comparison:
 
 
 def _result(
-    found: effect_results.OthersExamined,
+    found: host_results.OthersExamined,
     states: dict[str, _State],
     compared: _Comparison,
     search: EditSearch,

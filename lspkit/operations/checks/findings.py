@@ -11,7 +11,8 @@ import msgspec
 from lspkit.diagnostics.report import Evidence
 from lspkit.errors import RequestFailedError
 from lspkit.limits import MOST_RELATED
-from lspkit.operations import effect_results, effects
+from lspkit.operations import host_results
+from lspkit.operations.host import Host
 from lspkit.operations.position_translation import Translator, make_translator
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Text
@@ -24,13 +25,13 @@ TAGS = {1: "unnecessary", 2: "deprecated"}
 
 
 def merge_findings(
-    uri: str, examined: Iterable[effect_results.Examined]
-) -> effects.Effects[tuple[list[Diagnostic], list[Evidence]]]:
+    host: Host, uri: str, examined: Iterable[host_results.Examined]
+) -> tuple[list[Diagnostic], list[Evidence]]:
     """The findings of all servers, each once, in order; and the evidence of each server."""
     merged: dict[tuple[Any, ...], Diagnostic] = {}
     servers: list[Evidence] = []
     for one in examined:
-        read, unreadable = yield from read_lists(one, uri, one.lists)
+        read, unreadable = read_lists(host, one, uri, one.lists)
         servers.append(_evidence(one, unreadable))
         for finding in read:
             add_finding(merged, finding)
@@ -38,12 +39,12 @@ def merge_findings(
 
 
 def read_lists(
-    one: effect_results.Examined, uri: str, lists: Iterable[bytes]
-) -> effects.Effects[tuple[list[Diagnostic], int]]:
+    host: Host, one: host_results.Examined, uri: str, lists: Iterable[bytes]
+) -> tuple[list[Diagnostic], int]:
     """The findings in lists of one server, and how many cannot be decoded."""
     if one.view is None:
         return [], 0
-    return (yield from read_findings(effect_results.Reply(one.server, b"", one.view), uri, lists))
+    return read_findings(host, host_results.Reply(one.server, b"", one.view), uri, lists)
 
 
 def add_finding(merged: dict[tuple[Any, ...], Diagnostic], finding: Diagnostic) -> None:
@@ -59,7 +60,7 @@ def merge_finding(one: Diagnostic, other: Diagnostic) -> Diagnostic:
     return msgspec.structs.replace(worse, servers=servers)
 
 
-def _evidence(one: effect_results.Examined, unreadable: int) -> Evidence:
+def _evidence(one: host_results.Examined, unreadable: int) -> Evidence:
     if unreadable:
         # One of these may be an error, so the absence of errors is not proven.
         reason = f"{unreadable} of its findings could not be decoded"
@@ -87,8 +88,8 @@ def _evidence(one: effect_results.Examined, unreadable: int) -> Evidence:
 
 
 def read_findings(
-    reply: effect_results.Reply, uri: str, lists: Iterable[bytes]
-) -> effects.Effects[tuple[list[Diagnostic], int]]:
+    host: Host, reply: host_results.Reply, uri: str, lists: Iterable[bytes]
+) -> tuple[list[Diagnostic], int]:
     """The findings in a server's raw lists about a file, and how many cannot be decoded."""
     read = [read_diagnostics(raw) for raw in lists]
     wires = [wire for one in read for wire in one.items]
@@ -101,7 +102,7 @@ def read_findings(
         for info in (wire.related_information or ())[:MOST_RELATED]
         if (place := info.location.place) is not None
     ]
-    translate = yield from make_translator(reply, [uri, *related])
+    translate = make_translator(host, reply, [uri, *related])
     found = [_finding(wire, uri, reply.server, translate) for wire in wires]
     return found, dropped
 
@@ -134,17 +135,17 @@ def _finding(wire: WireDiagnostic, uri: str, server: str, translate: Translator)
 
 
 def known_findings(
-    reports: Iterable[effect_results.KnownDiagnostics],
-) -> effects.Effects[dict[Path, list[Diagnostic]]]:
+    host: Host, reports: Iterable[host_results.KnownDiagnostics]
+) -> dict[Path, list[Diagnostic]]:
     """The findings of earlier reports by file, sorted by path and line."""
     by_file: dict[Path, dict[tuple[Any, ...], Diagnostic]] = {}
     for report in reports:
         nowhere = View("", Text(""), 0, report.encoding)
-        reply = effect_results.Reply(report.server, b"", nowhere)
-        found, dropped = yield from read_findings(reply, report.uri, (report.items,))
+        reply = host_results.Reply(report.server, b"", nowhere)
+        found, dropped = read_findings(host, reply, report.uri, (report.items,))
         if dropped:
             message = f"{dropped} of the findings of {report.server} cannot be decoded"
-            yield effects.ReportUndecodable((RequestFailedError(message, server=report.server),))
+            host.report_undecodable([RequestFailedError(message, server=report.server)])
         for finding in found:
             if finding.path is None:
                 continue

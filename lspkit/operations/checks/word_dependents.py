@@ -14,11 +14,11 @@ from collections.abc import Container, Iterator, Sequence
 import msgspec
 
 from lspkit.errors import CancelledError, LspkitError
-from lspkit.operations import effect_results, effects
+from lspkit.operations import host_results
 from lspkit.operations.checks.changed_declarations import infers_types, matches_by_members
 from lspkit.operations.checks.enclosing_names import enclosing_name, heir_name
 from lspkit.operations.checks.import_lines import import_word, imports
-from lspkit.protocol.text import Text
+from lspkit.operations.host import Host
 from lspkit.servers.project.word_search import Word, WordFiles
 
 #: How often the users of users are searched, for how many names, and in how many files in all.
@@ -45,10 +45,11 @@ class WordDependents(msgspec.Struct):
 
 
 def find_word_dependents(
-    found: effect_results.Dependents,
+    host: Host,
+    found: host_results.Dependents,
     seconds: float | None,
     searches: dict[tuple[str, ...], WordFiles],
-) -> effects.Effects[WordDependents]:
+) -> WordDependents:
     """The files that hold the changed names in code, and those that hold the names of their users.
 
     If the text before the edit is not known, nobody knows which names are gone: then all files that
@@ -70,9 +71,7 @@ def find_word_dependents(
         try:
             held = searches.get(tuple(wanted))
             if held is None:
-                held = yield effects.FindWords(
-                    found.path, found.path, tuple(wanted), (module,), left
-                )
+                held = host.find_words(found.path, found.path, tuple(wanted), (module,), left)
                 result.duration += held.duration
                 searches[tuple(wanted)] = held
         except CancelledError:
@@ -90,7 +89,7 @@ def find_word_dependents(
                 lines = {one.line for one in words if one.part != "comment"}
                 result.lines.setdefault(path, set()).update(lines)
             if path not in texts:
-                texts[path] = yield from _lines_of(path)
+                texts[path] = _lines_of(host, path)
             known = found.lines.get(path, ())
             sure = [
                 one
@@ -109,9 +108,9 @@ def find_word_dependents(
     return result
 
 
-def _lines_of(path: str) -> effects.Effects[list[str]]:
+def _lines_of(host: Host, path: str) -> list[str]:
     try:
-        text: Text = yield effects.ReadText(path, None)
+        text = host.read_text(path)
     except LspkitError:
         return []
     return [line[:MOST_COLUMNS] for line in text.value.splitlines()]

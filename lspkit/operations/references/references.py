@@ -6,8 +6,8 @@ import msgspec
 
 from lspkit.answer import Answer
 from lspkit.errors import CancelledError, LspkitError
-from lspkit.operations.effects import Effects
-from lspkit.operations.navigation import Locations, locations_of
+from lspkit.operations.host import Host
+from lspkit.operations.navigation import locations_of
 from lspkit.operations.position_translation import sort_locations
 from lspkit.operations.references.word_net import ask_meanings, cast_net, open_files
 from lspkit.operations.request import PositionRequest, operation
@@ -23,19 +23,19 @@ class ReferencesRequest(PositionRequest[Answer[Location]], frozen=True, kw_only=
 
 
 @operation("references", ReferencesRequest, list[Location])
-def references(request: ReferencesRequest) -> Locations:
+def references(request: ReferencesRequest, host: Host) -> Answer[Location]:
     """All references to the symbol."""
-    line, column = yield from position_of(request)
-    places = yield from _known_references(request)
-    net = yield from cast_net(
-        request, line, column, places, wants_declarations=request.include_declaration
+    line, column = position_of(request, host)
+    places = _known_references(request, host)
+    net = cast_net(
+        request, host, line, column, places, wants_declarations=request.include_declaration
     )
     if net is None or not (net.words or net.reason):
         return places
     if net.words:
-        yield from open_files(net)
+        open_files(host, net)
         try:
-            places = yield from _known_references(request)
+            places = _known_references(request, host)
         except CancelledError:
             raise
         except LspkitError:
@@ -44,22 +44,23 @@ def references(request: ReferencesRequest) -> Locations:
         if net.words and not request.include_declaration:
             # Words that the servers know and leave out are declarations, or count as such.
             every = msgspec.structs.replace(request, include_declaration=True)
-            net = net.without((yield from _known_references(every)))
-    findings = yield from ask_meanings(net)
+            net = net.without(_known_references(every, host))
+    findings = ask_meanings(host, net)
     return Answer(
         sort_locations([*places, *findings.declared, *findings.places]),
         [*places.caveats, *findings.caveats(net.meaning.name)],
     )
 
 
-def _known_references(request: ReferencesRequest) -> Effects[Answer[Location]]:
+def _known_references(request: ReferencesRequest, host: Host) -> Answer[Location]:
     """Those that the servers know."""
     wanted = request.include_declaration
-    replies = yield from ask_at(
+    replies = ask_at(
         request,
+        host,
         REFERENCES,
         "project",
         omits_declarations=not wanted,
         context={"includeDeclaration": wanted},
     )
-    return (yield from locations_of(replies))
+    return locations_of(host, replies)

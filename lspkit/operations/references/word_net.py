@@ -25,14 +25,13 @@ from lspkit.answer import NOT_ASKED, UNEXPLAINED, Answer
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError
 from lspkit.operations.checks.changed_declarations import CONTAINERS, FUNCTIONS, NAMESPACES
 from lspkit.operations.checks.import_lines import import_word
-from lspkit.operations.effect_results import FoundFile
-from lspkit.operations.effects import DoAll, Effects, FindPlaces, FindWords, ReadText, SyncFile
+from lspkit.operations.host import Host
 from lspkit.operations.navigation import DeclarationRequest, DefinitionRequest
 from lspkit.operations.request import OPERATIONS, PositionRequest
 from lspkit.operations.symbols import DocumentSymbolsRequest, document_symbols
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import path_to_uri
-from lspkit.servers.project.word_search import Word, WordFiles
+from lspkit.servers.project.word_search import Word
 from lspkit.types import Caveat, Location, Position, Range, Symbol
 from lspkit.visible_text import count
 
@@ -141,25 +140,24 @@ class Findings(msgspec.Struct, frozen=True):
 
 def cast_net(
     request: PositionRequest[Any],
+    host: Host,
     line: int,
     column: int,
     known: Iterable[Location],
     declared: Sequence[Location] = (),
     *,
     wants_declarations: bool = True,
-) -> Effects[WordNet | None]:
+) -> WordNet | None:
     """The words that an answer leaves unexplained; None if the symbol has no name or is local.
 
     `known` are the places of the answer, `declared` further places that declare the symbol.
     """
-    meaning = yield from _meaning(request, line, column, declared)
+    meaning = _meaning(request, host, line, column, declared)
     if meaning is None:
         return None
     folder = os.path.basename(os.path.dirname(meaning.path))
     near = tuple(filter(None, (import_word(meaning.path), meaning.owner, folder)))
-    found: WordFiles = yield FindWords(
-        request.path, meaning.path, (meaning.name,), near, SEARCH_SECONDS
-    )
+    found = host.find_words(request.path, meaning.path, (meaning.name,), near, SEARCH_SECONDS)
     code = found.code
     if request.text is not None:
         code.pop(found.path, None)  # the words on disk are not those of the caller's text
@@ -174,22 +172,22 @@ def cast_net(
     words = left(meaning)
     if words:
         # In a header, for example: what leads there means the symbol as well.
-        more = yield from _targets(DeclarationRequest, request, line, column)
+        more = _targets(host, DeclarationRequest, request, line, column)
         meaning = msgspec.structs.replace(meaning, declared=(*meaning.declared, *more))
         words = left(meaning)
     return WordNet(meaning, words, keys, found.reason)
 
 
-def open_files(net: WordNet) -> Effects[None]:
+def open_files(host: Host, net: WordNet) -> None:
     """Open the files of the words in their servers, which answer about open files in any case."""
     for path in net.files:
         try:
-            yield SyncFile(path, None)
+            host.sync_file(path, None)
         except LspkitError:
             continue  # the questions about its words will say why
 
 
-def ask_meanings(net: WordNet) -> Effects[Findings]:
+def ask_meanings(host: Host, net: WordNet) -> Findings:
     """Ask the servers of the words where the name is defined there."""
     declared, left = list[tuple[str, Word]](), list[tuple[str, Word]]()
     for path, words in net.words.items():
@@ -200,14 +198,12 @@ def ask_meanings(net: WordNet) -> Effects[Findings]:
     asked = [(path, word) for path, word in left if path in opened][:MOST_QUESTIONS]
     chosen = set(asked)
     not_asked = [_location(*place) for place in left if place not in chosen]
-    answers: list[Answer[Location] | LspkitError] = yield DoAll(
-        tuple(
-            DefinitionRequest(path=path, line=word.line, column=word.column) for path, word in asked
-        ),
+    answers: list[Answer[Location] | LspkitError] = host.do_all(
+        [DefinitionRequest(path=path, line=word.line, column=word.column) for path, word in asked],
         AT_ONCE,
         ASK_SECONDS,
     )
-    copies = yield from _copies(net.meaning, answers)
+    copies = _copies(host, net.meaning, answers)
     places, unsure = judged(asked, answers, net, copies)
     late = [place for place in unsure if isinstance(answers[place], RequestTimeoutError)]
     return Findings(
@@ -230,21 +226,21 @@ def _leads_only_to(answer: Answer[Location] | LspkitError, paths: frozenset[str]
 
 
 def _meaning(
-    request: PositionRequest[Any], line: int, column: int, more: Sequence[Location]
-) -> Effects[Meaning | None]:
-    text: Text = yield ReadText(request.path, request.text)
+    request: PositionRequest[Any], host: Host, line: int, column: int, more: Sequence[Location]
+) -> Meaning | None:
+    text = host.read_text(request.path, request.text)
     name = name_at(text, line, column)
     if not name:
         return None
-    declared = yield from _targets(DefinitionRequest, request, line, column)
+    declared = _targets(host, DefinitionRequest, request, line, column)
     here = Location(Path(request.path), _range(line, column, name), path_to_uri(request.path))
     places = [*declared, *more] or [here]
     first = places[0]
     path = str(first.path)
     own = request.text if path == request.path else None
     try:
-        source: Text = yield ReadText(path, own)
-        symbols = yield from document_symbols(DocumentSymbolsRequest(path=path, text=own))
+        source = host.read_text(path, own)
+        symbols = document_symbols(DocumentSymbolsRequest(path=path, text=own), host)
     except LspkitError:
         return Meaning(name, path, tuple(places))
     around = symbols_around(symbols, first.range.start)
@@ -263,15 +259,16 @@ def _meaning(
 
 
 def _targets(
+    host: Host,
     kind: type[PositionRequest[Answer[Location]]],
     request: PositionRequest[Any],
     line: int,
     column: int,
-) -> Effects[list[Location]]:
+) -> list[Location]:
     """The files and places that a question about the position leads to."""
     asked = kind(path=request.path, text=request.text, line=line, column=column)
     try:
-        places: list[Location] = yield from OPERATIONS[kind].steps(asked)
+        places: list[Location] = OPERATIONS[kind].run(asked, host)
     except CancelledError:
         raise
     except LspkitError:
@@ -417,8 +414,8 @@ def judged(
 
 
 def _copies(
-    meaning: Meaning, answers: Sequence[Answer[Location] | LspkitError]
-) -> Effects[frozenset[str]]:
+    host: Host, meaning: Meaning, answers: Sequence[Answer[Location] | LspkitError]
+) -> frozenset[str]:
     """The files of these answers that are an installed or built copy of the declaring file."""
     targets = {
         str(place.path): path_to_uri(str(place.path))
@@ -429,7 +426,7 @@ def _copies(
     }
     if not targets:
         return frozenset()
-    found: dict[str, FoundFile] = yield FindPlaces("", "", tuple(targets.values()), texts=False)
+    found = host.find_places("", "", tuple(targets.values()), texts=False)
     return frozenset(
         os.path.realpath(path)
         for path, uri in targets.items()

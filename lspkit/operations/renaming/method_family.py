@@ -15,8 +15,7 @@ import msgspec
 
 from lspkit.answer import Answer
 from lspkit.errors import LspkitError, UnsupportedError
-from lspkit.operations.effect_results import FoundFile
-from lspkit.operations.effects import Effects, FindPlaces, ReadText
+from lspkit.operations.host import Host
 from lspkit.operations.navigation import (
     DefinitionRequest,
     ImplementationRequest,
@@ -85,31 +84,31 @@ class Family(msgspec.Struct):
             self.problems.append(problem)
 
 
-def find_family(path: str, line: int, column: int) -> Effects[Family]:
+def find_family(host: Host, path: str, line: int, column: int) -> Family:
     """All declarations of the method at a position; no members if it is no method."""
     family = Family([], [], [], classes={})
-    started = yield from _declared_at(path, line, column, family)
+    started = _declared_at(host, path, line, column, family)
     if started is None:
         return family
     own, name = started
     try:
-        yield from _search(own, name, family)
+        _search(host, own, name, family)
     except LspkitError as problem:
         family.missed(problem.message)
     return family
 
 
 def _declared_at(
-    path: str, line: int, column: int, family: Family
-) -> Effects[tuple[Class, str] | None]:
+    host: Host, path: str, line: int, column: int, family: Family
+) -> tuple[Class, str] | None:
     """The class that declares the method at a position, and the method's name."""
     try:
-        places = yield from _ask(DefinitionRequest(path=path, line=line, column=column))
+        places = _ask(DefinitionRequest(path=path, line=line, column=column), host)
         here = Range(Position(line, column), Position(line, column))
         for place in [*places, Location(Path(path), here, "")]:
             if place.path is None:
                 continue
-            for owner in (yield from _classes_in(str(place.path), family)):
+            for owner in _classes_in(host, str(place.path), family):
                 for one in owner.symbol.children:
                     if one.kind in MEMBERS and _holds(one.selection, place.range.start):
                         return owner, name_parts(one.name)[-1]
@@ -118,7 +117,7 @@ def _declared_at(
     return None
 
 
-def _search(own: Class, name: str, family: Family) -> Effects[None]:
+def _search(host: Host, own: Class, name: str, family: Family) -> None:
     """Follow base classes and derived classes, as far as they belong to the family."""
     todo, seen = [own], {own.key}
     while todo:
@@ -129,48 +128,48 @@ def _search(own: Class, name: str, family: Family) -> Effects[None]:
         member = one.member(name)
         if member is not None and member not in family.members:
             family.members.append(member)
-        if not (yield from _is_own(one)):
+        if not _is_own(host, one):
             # What else derives from a class of a library is no relative.
             family.in_libraries += [] if member is None else [member]
             continue
-        relatives = yield from _ancestors(one, name, family)
+        relatives = _ancestors(host, one, name, family)
         overriding = []
         if member is not None and family.has_implementations:
             try:
-                overriding = yield from _overriding(member, family)
+                overriding = _overriding(host, member, family)
             except UnsupportedError:
                 family.has_implementations = False
         relatives += overriding
         # Some servers return only the member itself.
         if all(other.key == one.key for other in overriding):
-            relatives += yield from _derived(one, family)
+            relatives += _derived(host, one, family)
         for other in relatives:
             if other.key not in seen:
                 seen.add(other.key)
                 todo.append(other)
 
 
-def _is_own(one: Class) -> Effects[bool]:
+def _is_own(host: Host, one: Class) -> bool:
     """Whether a class is part of the project, rather than of a library."""
     uri = one.symbol.uri
-    places: dict[str, FoundFile] = yield FindPlaces("", "", (uri,), texts=False)
+    places = host.find_places("", "", (uri,), texts=False)
     return places[uri].own
 
 
-def _overriding(member: Location, family: Family) -> Effects[list[Class]]:
+def _overriding(host: Host, member: Location, family: Family) -> list[Class]:
     """The classes with implementations of a member."""
     found: list[Class] = []
     request = ImplementationRequest(path=str(member.path), line=member.line, column=member.column)
-    for place in (yield from _ask(request)):
+    for place in _ask(request, host):
         if place.path is None:
             continue
-        for owner in (yield from _classes_in(str(place.path), family)):
+        for owner in _classes_in(host, str(place.path), family):
             if any(_holds(one.selection, place.range.start) for one in owner.symbol.children):
                 found.append(owner)
     return found
 
 
-def _ancestors(one: Class, name: str, family: Family) -> Effects[list[Class]]:
+def _ancestors(host: Host, one: Class, name: str, family: Family) -> list[Class]:
     """The nearest classes above a class that have a member of this name.
 
     A class between them, without the member, has other derived classes, which are no relatives.
@@ -181,7 +180,7 @@ def _ancestors(one: Class, name: str, family: Family) -> Effects[list[Class]]:
         if len(seen) > MOST_CLASSES:
             family.missed(f"there are more than {MOST_CLASSES} classes above {one.symbol.name}")
             break
-        for base in (yield from _bases(todo.pop(), family)):
+        for base in _bases(host, todo.pop(), family):
             if base.key in seen:
                 continue
             seen.add(base.key)
@@ -189,25 +188,25 @@ def _ancestors(one: Class, name: str, family: Family) -> Effects[list[Class]]:
     return found
 
 
-def _bases(one: Class, family: Family) -> Effects[list[Class]]:
+def _bases(host: Host, one: Class, family: Family) -> list[Class]:
     """The base classes that the header of a class names."""
     found: list[Class] = []
-    text: Text = yield ReadText(one.path, None)
+    text = host.read_text(one.path)
     names = _base_names(text, one)
     if len(names) > MOST_BASES:
         family.missed(f"{one.symbol.name} has more than {MOST_BASES} base classes")
     for line, column in names[:MOST_BASES]:
-        places = yield from _ask(DefinitionRequest(path=one.path, line=line, column=column))
+        places = _ask(DefinitionRequest(path=one.path, line=line, column=column), host)
         for place in places:
             if place.path is None:
                 continue
-            for other in (yield from _classes_in(str(place.path), family)):
+            for other in _classes_in(host, str(place.path), family):
                 if _holds(other.symbol.selection, place.range.start) and other.key != one.key:
                     found.append(other)
     return found
 
 
-def _derived(one: Class, family: Family) -> Effects[list[Class]]:
+def _derived(host: Host, one: Class, family: Family) -> list[Class]:
     """The classes whose headers name a class as their base."""
     request = ReferencesRequest(
         path=one.path,
@@ -215,7 +214,7 @@ def _derived(one: Class, family: Family) -> Effects[list[Class]]:
         column=one.symbol.column,
         include_declaration=False,
     )
-    places = yield from _ask(request)
+    places = _ask(request, host)
     files: dict[str, list[Position]] = {}
     for place in places:
         if place.path is not None:
@@ -224,8 +223,8 @@ def _derived(one: Class, family: Family) -> Effects[list[Class]]:
         family.missed(f"more than {MOST_FILES} files refer to {one.symbol.name}")
     found: list[Class] = []
     for path, starts in list(files.items())[:MOST_FILES]:
-        text: Text = yield ReadText(path, None)
-        for other in (yield from _classes_in(path, family)):
+        text = host.read_text(path)
+        for other in _classes_in(host, path, family):
             names = {Position(*name) for name in _base_names(text, other)}
             if other.key != one.key and names.intersection(starts):
                 found.append(other)
@@ -247,11 +246,11 @@ def _base_names(text: Text, one: Class) -> list[tuple[int, int]]:
     return places
 
 
-def _classes_in(path: str, family: Family) -> Effects[list[Class]]:
+def _classes_in(host: Host, path: str, family: Family) -> list[Class]:
     """All classes of a file, also those inside of others."""
     if path in family.classes:
         return family.classes[path]
-    symbols = yield from _ask(DocumentSymbolsRequest(path=path))
+    symbols = _ask(DocumentSymbolsRequest(path=path), host)
     found: list[Class] = []
     todo = list(symbols)
     while todo:
@@ -267,7 +266,7 @@ def _holds(range: Range, place: Position) -> bool:
     return range.start <= place <= range.end
 
 
-def _ask(request: Request[Answer[Any]]) -> Effects[Answer[Any]]:
+def _ask(request: Request[Answer[Any]], host: Host) -> Answer[Any]:
     """The result of another operation."""
-    found: Answer[Any] = yield from OPERATIONS[type(request)].steps(request)
-    return found
+    answer: Answer[Any] = OPERATIONS[type(request)].run(request, host)
+    return answer

@@ -10,8 +10,8 @@ import msgspec
 from lspkit.answer import INSTALLED_COPY, UNEXPLAINED
 from lspkit.edit_types import FileEdit, TextEdit, WorkspaceEdit
 from lspkit.errors import CancelledError, LspkitError, PositionError, UnsupportedError
-from lspkit.operations.effect_results import FoundFile, Reply
-from lspkit.operations.effects import Ask, Effects, FindPlaces, ReadText, SyncFile
+from lspkit.operations.host import Host, Question
+from lspkit.operations.host_results import Reply
 from lspkit.operations.references.word_net import (
     MOST_PLACES,
     Meaning,
@@ -51,21 +51,21 @@ class RenameRequest(PositionRequest[WorkspaceEdit], frozen=True, kw_only=True):
 
 
 @operation("rename", RenameRequest, WorkspaceEdit)
-def rename(request: RenameRequest) -> Effects[WorkspaceEdit]:
+def rename(request: RenameRequest, host: Host) -> WorkspaceEdit:
     """The edit of the first server that has one: two edits would change everything twice.
 
     A method that overrides another one, or is overridden, is renamed with these methods. What the
     server leaves out is added: places that only the text shows, and names in `__all__`.
     """
-    line, column = yield from position_of(request)
-    edit = yield from _rename_at(request, line, column)
+    line, column = position_of(request, host)
+    edit = _rename_at(request, host, line, column)
     # Families and words are searched on disk, not in a caller's own text.
     if not edit.changes or request.text is not None:
         return edit
-    family = yield from find_family(request.path, line, column)
+    family = find_family(host, request.path, line, column)
     for member in family.own:
-        edit = yield from _with_place(request, edit, member, [member])
-    edit = yield from _with_words(request, edit, (line, column), family.own)
+        edit = _with_place(request, host, edit, member, [member])
+    edit = _with_words(request, host, edit, (line, column), family.own)
     left = tuple(member for member in family.own if not covers(edit, member))
     if left or family.problems:
         caveats = (*edit.caveats, _not_followed(edit, left, family.problems))
@@ -75,12 +75,13 @@ def rename(request: RenameRequest) -> Effects[WorkspaceEdit]:
 
 def _with_words(
     request: RenameRequest,
+    host: Host,
     edit: WorkspaceEdit,
     position: tuple[int, int],
     members: list[Location],
-) -> Effects[WorkspaceEdit]:
+) -> WorkspaceEdit:
     """The edit with the places that the server has left out, and what is not known of others."""
-    net = yield from cast_net(request, *position, changed_places(edit), members)
+    net = cast_net(request, host, *position, changed_places(edit), members)
     if net is None:
         return edit
     declared = net.meaning.declared
@@ -88,7 +89,7 @@ def _with_words(
         # An alias gets another name, or the declaration belongs to another server.
         if not is_plain(edit, request.new_name):
             return edit
-        more = yield from _rename_member(request, declared[0])
+        more = _rename_member(request, host, declared[0])
         whole = more and merge(edit, more)
         if not whole:
             message = f"the declaration at {declared[0]} keeps its name"
@@ -96,24 +97,24 @@ def _with_words(
             return msgspec.structs.replace(edit, caveats=(*edit.caveats, caveat))
         edit, net = whole, net.without(changed_places(whole))
     if net.words:
-        yield from open_files(net)
+        open_files(host, net)
         try:
-            again = yield from _rename_at(request, *position)
+            again = _rename_at(request, host, *position)
         except CancelledError:
             raise
         except LspkitError:
             again = edit  # out of time, for example: the first answer counts
         edit = merge(edit, again) or edit
         net = net.without(changed_places(edit))
-    findings = yield from ask_meanings(net)
+    findings = ask_meanings(host, net)
     places = [*findings.declared, *findings.places]
     for place in places:
         if place not in findings.copied:  # there the server would rename the copy
-            edit = yield from _with_place(request, edit, place, declared)
+            edit = _with_place(request, host, edit, place, declared)
     name = net.meaning.name
     missed = [place for place in places if not covers(edit, place)]
-    edit = yield from _with_texts(edit, missed, name, request.new_name)
-    edit = yield from _with_exports(edit, net.meaning, request.new_name)
+    edit = _with_texts(host, edit, missed, name, request.new_name)
+    edit = _with_exports(host, edit, net.meaning, request.new_name)
     caveats = [*edit.caveats, *findings.caveats(name)]
     if copied := tuple(findings.copied[:MOST_PLACES]):
         shown = ", ".join(map(str, copied[:SHOWN])) + (", …" if len(copied) > SHOWN else "")
@@ -123,15 +124,19 @@ def _with_words(
 
 
 def _with_place(
-    request: RenameRequest, edit: WorkspaceEdit, place: Location, declared: Iterable[Location]
-) -> Effects[WorkspaceEdit]:
+    request: RenameRequest,
+    host: Host,
+    edit: WorkspaceEdit,
+    place: Location,
+    declared: Iterable[Location],
+) -> WorkspaceEdit:
     """The edit with that which renames the symbol at a further place.
 
     A server that does not know the declaration gives an import another name.
     """
     if covers(edit, place):
         return edit
-    more = yield from _rename_member(request, place)
+    more = _rename_member(request, host, place)
     if more is None:
         return edit
     if not any(covers(more, place) for place in declared):
@@ -180,15 +185,15 @@ def is_plain(edit: WorkspaceEdit, new_name: str) -> bool:
 
 
 def _with_texts(
-    edit: WorkspaceEdit, places: Iterable[Location], name: str, new_name: str
-) -> Effects[WorkspaceEdit]:
+    host: Host, edit: WorkspaceEdit, places: Iterable[Location], name: str, new_name: str
+) -> WorkspaceEdit:
     """The edit with the name replaced at places that no server renames."""
     ranges: dict[Path, list[Range]] = {}
     for place in places:
         if place.path is not None:
             ranges.setdefault(place.path, []).append(place.range)
     for path, those in ranges.items():
-        text: Text = yield ReadText(str(path), None)
+        text = host.read_text(str(path))
         edits = [
             TextEdit(range, new_name)
             for range in those
@@ -201,7 +206,9 @@ def _with_texts(
     return edit
 
 
-def _with_exports(edit: WorkspaceEdit, meaning: Meaning, new_name: str) -> Effects[WorkspaceEdit]:
+def _with_exports(
+    host: Host, edit: WorkspaceEdit, meaning: Meaning, new_name: str
+) -> WorkspaceEdit:
     """The edit with the name in `__all__` of the modules that it changes.
 
     Not all servers for Python know this list. A member of a class is never in it.
@@ -220,17 +227,17 @@ def _with_exports(edit: WorkspaceEdit, meaning: Meaning, new_name: str) -> Effec
                 Location(change.path, range, uri) for range in exported_names(text, meaning.name)
             ]
             missed = [place for place in places if not covers(edit, place)]
-            edit = yield from _with_texts(edit, missed, meaning.name, new_name)
+            edit = _with_texts(host, edit, missed, meaning.name, new_name)
     return edit
 
 
-def _rename_member(request: RenameRequest, member: Location) -> Effects[WorkspaceEdit | None]:
+def _rename_member(request: RenameRequest, host: Host, member: Location) -> WorkspaceEdit | None:
     """The edit that renames another method of the family; None if there is none."""
     try:
         again = msgspec.structs.replace(
             request, path=str(member.path), line=member.line, column=member.column, symbol=None
         )
-        edit = yield from _rename_at(again, member.line, member.column)
+        edit = _rename_at(again, host, member.line, member.column)
     except LspkitError:
         return None  # for example in a library
     return edit
@@ -242,18 +249,20 @@ def _not_followed(edit: WorkspaceEdit, left: tuple[Location, ...], problems: lis
     return Caveat("overrides not followed", "; ".join([*told, *problems]), edit.server, left)
 
 
-def _rename_at(request: RenameRequest, line: int, column: int) -> Effects[WorkspaceEdit]:
+def _rename_at(request: RenameRequest, host: Host, line: int, column: int) -> WorkspaceEdit:
     """The edit that the server proposes for a position."""
     at = params_at(line, column)
     try:
-        prepared: list[Reply] = yield Ask(
-            request.path, request.text, "textDocument/prepareRename", at, may_be_library=False
+        prepared = host.ask(
+            Question(
+                request.path, request.text, "textDocument/prepareRename", at, may_be_library=False
+            )
         )
     except UnsupportedError:
         prepared = []
     if prepared and all(reply.result == b"null" for reply in prepared):
         raise PositionError(f"{request.path}:{line}:{column} cannot be renamed")
-    question = Ask(
+    question = Question(
         request.path,
         request.text,
         "textDocument/rename",
@@ -261,37 +270,37 @@ def _rename_at(request: RenameRequest, line: int, column: int) -> Effects[Worksp
         may_be_library=False,
         span="all",
     )
-    replies: list[Reply] = yield question
-    found = yield from _first_edit(replies)
+    replies = host.ask(question)
+    found = _first_edit(host, replies)
     if found is None:
         return WorkspaceEdit()
-    marked = yield from _files_with_mark(*found)
+    marked = _files_with_mark(host, *found)
     if marked:
         # After a sync the server has the texts without byte order marks, and counts like lspkit.
         for path in marked:
-            yield SyncFile(path, None)
-        replies = yield question
-        found = yield from _first_edit(replies)
+            host.sync_file(path, None)
+        replies = host.ask(question)
+        found = _first_edit(host, replies)
     if found is None:
         return WorkspaceEdit()
-    edit = yield from translate_edit(*found)
+    edit = translate_edit(host, *found)
     # The edit is of one server: what another one has failed at does not make it incomplete.
     own = tuple(one for one in found[1].caveats if one.server == found[1].server)
     return msgspec.structs.replace(edit, caveats=own)
 
 
-def _first_edit(replies: list[Reply]) -> Effects[tuple[WireEdit, Reply] | None]:
+def _first_edit(host: Host, replies: list[Reply]) -> tuple[WireEdit, Reply] | None:
     """The first edit that is not empty."""
-    for reply, wires in (yield from decode_replies(replies, read_edit, whole=True)):
+    for reply, wires in decode_replies(host, replies, read_edit, whole=True):
         for wire in wires:
             if changes_of(wire):
                 return wire, reply
     return None
 
 
-def _files_with_mark(wire: WireEdit, reply: Reply) -> Effects[list[str]]:
+def _files_with_mark(host: Host, wire: WireEdit, reply: Reply) -> list[str]:
     """The files of an edit that begin with a byte order mark."""
     documents = (one.text_document for one in changes_of(wire))
     uris = tuple(one.uri for one in documents if one is not None)
-    places: dict[str, FoundFile] = yield FindPlaces(reply.server, reply.view.uri, uris, texts=True)
+    places = host.find_places(reply.server, reply.view.uri, uris, texts=True)
     return [str(one.path) for one in places.values() if one.marked]

@@ -64,28 +64,6 @@ def first_frame(data: bytes) -> tuple[bytes, int] | None:
     return (data[start:stop], stop) if stop <= len(data) else None
 
 
-def only_frame(data: bytes) -> bytes | None:
-    """The body of the frame that `data` is; None if it is not one frame in the usual form.
-
-    >>> only_frame(b"Content-Length: 2\\r\\n\\r\\n{}")
-    b'{}'
-    """
-    head, _, body = data.partition(b"\r\n\r\n")
-    return body if head == b"Content-Length: %d" % len(body) else None
-
-
-def lacks_bytes(data: bytes) -> int:
-    """How many bytes are missing of the frame that `data` begins with.
-
-    0 if it is complete, or does not begin in the usual way.
-
-    >>> lacks_bytes(b"Content-Length: 2\\r\\n\\r\\n")
-    2
-    """
-    block = _PLAIN_BLOCK.match(data)
-    return 0 if block is None else max(0, block.end() + int(block[1]) - len(data))
-
-
 class FrameReader:
     """Collects the server's output until bodies are complete. One per stream, for one thread.
 

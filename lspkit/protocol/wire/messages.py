@@ -131,23 +131,6 @@ _publish = make_decoder(_Publish)
 _BAD = (msgspec.DecodeError, UnicodeError, RecursionError, ValueError)
 
 
-def own_result(body: bytes, id: int) -> RawJson | None:
-    """The result in the answer to the request with this id; None if the body is not plainly that.
-
-    >>> own_result(b'{"jsonrpc":"2.0","id":7,"result":[1]}', 7)
-    b'[1]'
-    """
-    try:
-        if not body.isascii():
-            body.decode()  # as in `parse`
-        answer = _answer.decode(body)
-    except _BAD:
-        return None
-    if answer.id != id or answer.method is not UNSET or answer.error is not UNSET:
-        return None
-    return bytes(answer.result)
-
-
 def parse(body: bytes) -> Message:
     """Decode the body of one frame. Never raises."""
     try:
@@ -333,16 +316,6 @@ def response(id: RawJson, result: Any) -> bytes:
 def raw_response(id: RawJson, result: RawJson | msgspec.Raw) -> bytes:
     """The answer to a request of the server, with a result that is JSON already."""
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (id, result)
-
-
-def result_in(body: bytes, id: int) -> bytes | None:
-    """The result in a body that `raw_response` has made for this id; None for any other body.
-
-    >>> result_in(raw_response(b"7", b"[1]"), 7)
-    b'[1]'
-    """
-    head = b'{"jsonrpc":"2.0","id":%d,"result":' % id
-    return body[len(head) : -1] if body.startswith(head) else None
 
 
 def error_response(id: RawJson, code: int, message: str) -> bytes:

@@ -1,4 +1,8 @@
-"""One call of a user: its timeout, what cancels it, and which servers answered it."""
+"""One call of a user: its timeout, what cancels it, and which servers answered it.
+
+A call runs in a thread that may block, and its parts may run in several threads. Each wait ends at
+the deadline, at a cancel, and when the call is stopped.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,11 @@ from typing import Any, Protocol
 
 import msgspec
 
-from lspkit.errors import CancelledError
-from lspkit.runtime.concurrency.waiter import Outcome, Waiter
+from lspkit.errors import CancelledError, LspkitError
+from lspkit.runtime.concurrency.waiter import Waiter
 
 #: How often a `threading.Event` as a cancel is polled: a thread cannot wait for two things.
 EVENT_LOOK = 0.05
-#: Seconds after which a wait is slow.
-SLOW = 0.002
 
 
 class CancelToken:
@@ -72,7 +74,7 @@ class Used(Protocol):
     """Something that must stay available to a call."""
 
     #: The calls that use it. Adding and removing are atomic.
-    users: set[CallContext]
+    users: set[Call]
     #: When it was last used, by the monotonic clock.
     last_used: float
 
@@ -90,33 +92,37 @@ def _seconds(timeout: Any) -> float:
     return seconds
 
 
-class CallContext(msgspec.Struct, eq=False):
-    """The limits of one call, and what it uses."""
+class _Shared:
+    """What all parts of a call have in common."""
+
+    def __init__(self) -> None:
+        #: Set when nobody waits for the result any more: the caller was interrupted, or the
+        #: workspace is closed.
+        self.stop = CancelToken()
+        self.stop_error: LspkitError = CancelledError("the call was interrupted")
+        self.uses: set[Used] = set()
+        #: What one part of the call has done for all parts.
+        self.done: set[object] = set()
+        #: Guards the next field.
+        self.lock = threading.Lock()
+        #: Held by the part that does it.
+        self.under_way: dict[object, threading.Lock] = {}
+
+
+class Call(msgspec.Struct, eq=False):
+    """The limits of one call, and what it uses. For the threads of its parts."""
 
     #: Seconds; None for no limit.
     timeout: float | None = None
     cancel: CancelLike | None = None
     answer_log: AnswerLog | None = None
-    #: Called once, when a wait in this thread takes longer than `SLOW`.
-    on_slow: Callable[[], None] | None = None
     #: By the monotonic clock, like the deadline. Changes before this time must be seen; changes
     #: after it need not be.
     began: float = 0.0
     deadline: float = math.inf
-    #: What one part of the call has done for all parts. Only one thread at a time runs a call.
-    done: set[object] = msgspec.field(default_factory=set)
-    #: The state of the watched folders (`DiskState`) of which the servers know; None if that is not
-    #: known.
-    disk_state: object = None
-    _uses: set[Used] = msgspec.field(default_factory=set)
-    #: The documents that its parts are about to ask about, by what they ask.
-    checking: dict[Used, set[str]] = msgspec.field(default_factory=dict)
-    #: Whether several parts are begun before the first is waited for.
-    is_batch: bool = False
+    _shared: _Shared = msgspec.field(default_factory=_Shared)
     #: The whole call, for a part of one; None for the whole.
-    whole: CallContext | None = None
-    #: Whether this thread itself waits for each answer. Of the whole call.
-    blocks: bool = False
+    _whole: Call | None = None
 
     def __post_init__(self) -> None:
         self.began = time.monotonic()
@@ -125,36 +131,115 @@ class CallContext(msgspec.Struct, eq=False):
         if self.cancel is not None and not hasattr(self.cancel, "is_set"):
             raise TypeError(f"cancel is {self.cancel!r}: a threading.Event is needed, or None")
 
-    @property
-    def owner(self) -> CallContext:
-        """The whole call."""
-        return self.whole or self
+    # Limits
 
-    def part(self, seconds: float | None) -> CallContext:
+    def part(self, seconds: float | None) -> Call:
         """A part of this call that ends earlier: after these seconds from now."""
         part = copy.copy(self)
-        part.whole = self.owner
+        part._whole = self._whole or self
         if seconds is not None:
             part.deadline = min(self.deadline, time.monotonic() + seconds)
         return part
 
-    def use(self, one: Used) -> None:
+    def stop(self, error: LspkitError) -> None:
+        """Nobody waits for the result any more: each wait of the call raises this error."""
+        self._shared.stop_error = error
+        self._shared.stop.set()
+
+    def cancelled(self) -> bool:
+        """Whether the caller has given up."""
+        return self._shared.stop.is_set() or (self.cancel is not None and self.cancel.is_set())
+
+    def raise_if_cancelled(self) -> None:
+        """Raise `CancelledError` if the caller has given up."""
+        if self._shared.stop.is_set():
+            raise self._shared.stop_error.copy()
+        if self.cancel is not None and self.cancel.is_set():
+            raise CancelledError("the call was cancelled")
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was cancelled or has timed out."""
+        return self.cancelled() or time.monotonic() >= self.deadline
+
+    # Waiting
+
+    def wait(self, waiter: Waiter, until: float = math.inf) -> bool:
+        """Block until a waiter is complete; False at that time, or at the deadline of the call.
+
+        Raises `CancelledError` if the call is cancelled.
+        """
+        if waiter.done:
+            return True
+        stop, cancel = self._shared.stop, self.cancel
+        token = cancel if isinstance(cancel, CancelToken) else None
+        stop.watch(waiter)
+        if token is not None:
+            token.watch(waiter)
+        try:
+            at_most = threading.TIMEOUT_MAX if cancel is None or token else EVENT_LOOK
+            return self._wait(waiter, min(until, self.deadline), at_most)
+        finally:
+            stop.unwatch(waiter)
+            if token is not None:
+                token.unwatch(waiter)
+
+    def _wait(self, waiter: Waiter, until: float, at_most: float) -> bool:
+        while not waiter.done:
+            self.raise_if_cancelled()
+            left = until - time.monotonic()
+            if left <= 0:
+                return False
+            waiter.wait(min(left, at_most))
+        return True
+
+    def pause(self, until: float) -> None:
+        """Block until that time, or the deadline of the call."""
+        self.wait(Waiter(), until)
+
+    # What its parts share
+
+    def once(self, key: object, work: Callable[[], None]) -> None:
+        """Do some work that all parts need, unless a part has done it; another waits until it has.
+
+        Work that fails is done again by the next part.
+        """
+        shared = self._shared
+        if key in shared.done:
+            return
+        with shared.lock:
+            turn = shared.under_way.setdefault(key, threading.Lock())
+        with turn:
+            if key not in shared.done:
+                work()
+                shared.done.add(key)
+
+    def has_done(self, key: object) -> bool:
+        """Whether a part of the call has done this work."""
+        return key in self._shared.done
+
+    def note_done(self, key: object) -> None:
+        """This work is done, also for the other parts."""
+        self._shared.done.add(key)
+
+    def use(self, used: Used) -> None:
         """Use something until the end of the call."""
-        one.users.add(self.whole or self)
-        self._uses.add(one)
+        used.users.add(self._whole or self)
+        self._shared.uses.add(used)
 
     def end(self) -> None:
         """The call is over, and uses nothing any more."""
         now = time.monotonic()
-        for one in self._uses:
-            one.last_used = now
-            one.users.discard(self)
+        for used in self._shared.uses:
+            used.last_used = now
+            used.users.discard(self)
 
     def renew(self) -> None:
         """The call itself has changed files: its next part must see that."""
         self.began = time.monotonic()
-        self.done.clear()
-        self.disk_state = None
+        self._shared.done.clear()
+
+    # Who has answered
 
     def log_answers(self, servers: Iterable[str], failed: Iterable[Exception] = ()) -> None:
         """Record servers that have answered, and failures."""
@@ -167,57 +252,3 @@ class CallContext(msgspec.Struct, eq=False):
         if self.answer_log is not None:
             self.answer_log.answered.difference_update(failed)
             self.answer_log.failed += problems
-
-    def cancelled(self) -> bool:
-        """Whether the caller has given up."""
-        return self.cancel is not None and self.cancel.is_set()
-
-    def raise_if_cancelled(self) -> None:
-        """Raise `CancelledError` if the caller has given up."""
-        if self.cancelled():
-            raise CancelledError("the call was cancelled")
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it was cancelled or has timed out."""
-        if self.cancel is None and self.deadline == math.inf:
-            return False  # as nearly always
-        return self.cancelled() or time.monotonic() >= self.deadline
-
-    def wait(self, waiter: Waiter, until: float) -> Outcome:
-        """Block in this thread."""
-        cancel = self.cancel
-        if cancel is None:
-            return self._wait(waiter, until, threading.TIMEOUT_MAX)
-        if isinstance(cancel, CancelToken):
-            cancel.watch(waiter)
-            try:
-                return self._wait(waiter, until, threading.TIMEOUT_MAX)
-            finally:
-                cancel.unwatch(waiter)
-        return self._wait(waiter, until, EVENT_LOOK)
-
-    def _wait(self, waiter: Waiter, until: float, at_most: float) -> Outcome:
-        until, cancel = min(until, self.deadline), self.cancel
-        while not waiter.done:
-            if cancel is not None and cancel.is_set():
-                return Outcome.CANCELLED
-            left = until - time.monotonic()
-            if left <= 0:
-                return Outcome.TIMED_OUT
-            if self.owner.on_slow is None:
-                waiter.wait(min(left, at_most))
-            elif not waiter.wait(min(left, at_most, SLOW)):
-                self.note_slow()
-        return Outcome.DONE
-
-    @property
-    def patience(self) -> float:
-        """Seconds for which this thread may wait for one thing without saying so."""
-        return math.inf if (self.whole or self).on_slow is None else SLOW
-
-    def note_slow(self) -> None:
-        """A wait in this thread has taken longer than that."""
-        on_slow, self.owner.on_slow = self.owner.on_slow, None
-        if on_slow is not None:
-            on_slow()

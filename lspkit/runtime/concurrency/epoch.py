@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 from lspkit.runtime.concurrency.broadcast import Broadcast
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.waiter import Outcome, Steps, uncancelled
+from lspkit.runtime.concurrency.call import Call
 
 
 class Epoch:
@@ -27,16 +25,11 @@ class Epoch:
         self._news.tell()
         return number
 
-    def newer_than(
-        self, after: int, call: CallContext, is_closed: Callable[[], bool]
-    ) -> Steps[int]:
-        """Wait until the number is greater, the call is over, or all is; returns the number."""
+    def newer_than(self, after: int, call: Call) -> int:
+        """Wait until the number is greater, or the time of the call is up; returns the number."""
         while self.number <= after:
             news = self._news.next()
-            if self.number > after:
-                break
-            outcome = uncancelled((yield (news, call.deadline)))
-            if outcome is Outcome.TIMED_OUT or is_closed():
+            if self.number > after or not call.wait(news):
                 break
         return self.number
 

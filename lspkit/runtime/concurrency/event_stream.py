@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from lspkit.runtime.concurrency.waiter import Waiter
+
 T = TypeVar("T")
 
 #: Events that wait for their consumer.
@@ -20,21 +22,26 @@ class EventStream(Generic[T]):
 
     `missing` makes the event that stands for dropped ones. It comes before the next event, and at
     the latest when all others have been taken.
+
+    The consumer may be the main thread. So it waits for a bare lock: with a condition, an interrupt
+    could leave a lock locked that `put` needs.
     """
 
     def __init__(self, missing: Callable[[int], T], longest: int = LONGEST) -> None:
         self._missing = missing
         self._longest = longest
         #: Guards the fields below.
-        self._changed = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
         self._events: collections.deque[T] = collections.deque()
         self._dropped = 0
         self._closed = False
+        #: Those who wait for the next event. All are woken by it.
+        self._waiters: list[Waiter] = []
         self._on_close: Callable[[], object] = lambda: None
 
     def put(self, event: T) -> None:
         """Add an event. Never blocks."""
-        with self._changed:
+        with self._lock:
             if self._closed:
                 return
             if len(self._events) >= self._longest:
@@ -44,26 +51,40 @@ class EventStream(Generic[T]):
                 self._events.append(self._missing(self._dropped))
                 self._dropped = 0
             self._events.append(event)
-            self._changed.notify()
+            waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            waiter.complete()
 
     def get(self, timeout: float | None = None) -> T | None:
         """The next event; None after the timeout, and after the end."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        with self._changed:
-            while not self._events and not self._dropped and not self._closed:
-                left = None if deadline is None else deadline - time.monotonic()
-                if left is not None and left <= 0:
+        deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        while True:
+            with self._lock:
+                if self._events:
+                    return self._events.popleft()
+                if self._dropped:
+                    dropped, self._dropped = self._dropped, 0
+                    return self._missing(dropped)
+                if self._closed:
                     return None
-                self._changed.wait(left)
-            if self._events:
-                return self._events.popleft()
-            dropped, self._dropped = self._dropped, 0
-            return self._missing(dropped) if dropped else None
+                waiter = Waiter()
+                self._waiters.append(waiter)
+            left = deadline - time.monotonic()
+            if left <= 0:
+                self._forget(waiter)
+                return None
+            waiter.wait(left)
+            self._forget(waiter)
+
+    def _forget(self, waiter: Waiter) -> None:
+        with self._lock:
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
 
     @property
     def ended(self) -> bool:
         """Whether there are no more events, now and later."""
-        with self._changed:
+        with self._lock:
             return self._closed and not self._events and not self._dropped
 
     def __iter__(self) -> Iterator[T]:
@@ -81,9 +102,11 @@ class EventStream(Generic[T]):
 
     def close(self) -> None:
         """End the stream. May be called twice."""
-        with self._changed:
+        with self._lock:
             first, self._closed = not self._closed, True
-            self._changed.notify_all()
+            waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            waiter.complete()
         if first:
             self._on_close()
 

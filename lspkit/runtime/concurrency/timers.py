@@ -1,7 +1,8 @@
-"""Calls at a later time, for waits without a thread. One thread, started on first use."""
+"""Jobs at a later time. One thread, started on first use."""
 
 from __future__ import annotations
 
+import _thread
 import heapq
 import itertools
 import logging
@@ -13,43 +14,29 @@ from lspkit.runtime.concurrency.threads import OwnThread, joined
 
 log = logging.getLogger("lspkit.runtime")
 
-#: Dropped timers that stay in the list: this many, or half of the list.
-UNWANTED = 100
-
-
-class Timer:
-    """One call."""
-
-    __slots__ = ("job",)
-
-    def __init__(self, job: Callable[[], None]) -> None:
-        #: None when it was called or dropped. Guarded by the lock of `Timers`.
-        self.job: Callable[[], None] | None = job
-
 
 class Timers:
-    """The timers, by time."""
+    """The jobs, by time. None may wait."""
 
     def __init__(self) -> None:
         #: Guards the fields below.
-        self._changed = threading.Condition(threading.Lock())
-        self._due: list[tuple[float, int, Timer]] = []
-        #: How many of these were dropped.
-        self._unwanted = 0
+        self._lock = threading.Lock()
+        self._due: list[tuple[float, int, Callable[[], object]]] = []
         self._order = itertools.count()
         self._thread: OwnThread | None = None
         self._closed = False
+        #: Released when the thread has to look again.
+        self._news = _thread.allocate_lock()
+        self._news.acquire()
 
-    def at(self, when: float, job: Callable[[], None]) -> Timer:
-        """Call `job` at that time of the monotonic clock; infinity means never.
+    def at(self, when: float, job: Callable[[], object]) -> None:
+        """Do `job` at that time of the monotonic clock.
 
         Raises what the system says if the thread cannot be started; the job is dropped then.
         """
-        timer = Timer(job)
-        with self._changed:
-            if self._closed or when == float("inf"):
-                timer.job = None
-                return timer
+        with self._lock:
+            if self._closed:
+                return
             if self._thread is None:
                 self._thread = OwnThread(self._run, "timers")
                 try:
@@ -57,49 +44,39 @@ class Timers:
                 except (RuntimeError, OSError, MemoryError):
                     self._thread = None
                     raise
-            heapq.heappush(self._due, (when, next(self._order), timer))
-            if self._due[0][2] is timer:
-                self._changed.notify()
-        return timer
-
-    def drop(self, timer: Timer) -> None:
-        """Cancel a timer; it may just have been called."""
-        with self._changed:
-            if timer.job is None:
-                return
-            timer.job = None
-            self._unwanted += 1
-            if self._unwanted > max(UNWANTED, len(self._due) // 2):
-                self._due = [one for one in self._due if one[2].job is not None]
-                heapq.heapify(self._due)
-                self._unwanted = 0
+            number = next(self._order)
+            heapq.heappush(self._due, (when, number, job))
+            if self._due[0][1] == number:
+                self._wake()
 
     def close(self) -> bool:
-        """Drop all timers and end the thread. False if that is the current one."""
-        with self._changed:
+        """Drop all jobs and end the thread. False if that is the current one."""
+        with self._lock:
             self._closed = True
             self._due.clear()
-            self._changed.notify()
+            self._wake()
         return self._thread is None or joined([self._thread])
 
+    def _wake(self) -> None:
+        """Wake the thread. The lock is held."""
+        if self._news.locked():
+            self._news.release()
+
     def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._closed and not self._is_due():
-                    left = self._due[0][0] - time.monotonic() if self._due else None
-                    self._changed.wait(None if left is None else min(left, threading.TIMEOUT_MAX))
-                if self._closed:
-                    return
-                timer = heapq.heappop(self._due)[2]
-                job, timer.job = timer.job, None
-                if job is None:
-                    self._unwanted -= 1
-                    continue
+        while (job := self._next()) is not None:
             try:
                 job()
             except Exception:
                 log.exception("a timer of lspkit failed")
-            del job, timer  # so that they are freed before the next timer
+            del job  # so that it is freed before the next one
 
-    def _is_due(self) -> bool:
-        return bool(self._due) and self._due[0][0] <= time.monotonic()
+    def _next(self) -> Callable[[], object] | None:
+        """The next job, when its time has come; None at the end."""
+        while True:
+            with self._lock:
+                if self._closed:
+                    return None
+                left = self._due[0][0] - time.monotonic() if self._due else threading.TIMEOUT_MAX
+                if left <= 0:
+                    return heapq.heappop(self._due)[2]
+            self._news.acquire(timeout=min(left, threading.TIMEOUT_MAX))

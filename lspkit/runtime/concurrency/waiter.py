@@ -1,35 +1,17 @@
-"""Waiting for one thing, and generators of waits.
+"""Waiting for one thing.
 
-`Waiter` is a bare lock with a value: it has one consumer, either a thread that blocks on it or a
-callback. A `Future` or an `Event` would do the same at six times the cost, on the path of every
-request.
-
-Everything that may wait is written as a generator that yields `(waiter, until)` and is sent the
-`Outcome`. `drive.py` drives such a generator in the caller's thread; `future_task.py` drives the
-same ones without a thread per call.
+`Waiter` is a bare lock with a value, for one thread that waits. A `Future` or an `Event` would do
+the same at six times the cost, on the path of every request; and both are written in Python, so an
+interrupt of the main thread may leave their lock locked.
 """
 
 from __future__ import annotations
 
 import _thread
-import enum
 import threading
-from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
-
-from lspkit.errors import CancelledError
-
-T = TypeVar("T")
-
-
-class Outcome(enum.Enum):
-    """How a wait ended."""
-
-    DONE = "done"
-    TIMED_OUT = "timed out"
-    CANCELLED = "cancelled"
 
 
 class Waiter(msgspec.Struct, eq=False, weakref=True):
@@ -40,8 +22,6 @@ class Waiter(msgspec.Struct, eq=False, weakref=True):
 
     done: bool = False
     value: Any = None
-    #: Called instead of waking a thread, by the thread that completes it.
-    on_done: Callable[[], None] | None = None
     #: Locked until the waiter is completed or woken. Set before `_woken` is read.
     _lock: threading.Lock | None = None
     #: Whether it was completed or woken. Set before `_lock` is read.
@@ -58,14 +38,12 @@ class Waiter(msgspec.Struct, eq=False, weakref=True):
     def wake(self) -> None:
         """Wake the consumer, so that it checks its state."""
         self._woken = True
-        lock, on_done = self._lock, self.on_done
+        lock = self._lock
         if lock is not None:
             try:
                 lock.release()
             except RuntimeError:
                 pass  # a wake is pending already: one is enough
-        if on_done is not None:
-            on_done()
 
     def wait(self, timeout: float) -> bool:
         """Block until it is complete, woken, or the time is up; True if complete."""
@@ -75,19 +53,7 @@ class Waiter(msgspec.Struct, eq=False, weakref=True):
                 lock = _thread.allocate_lock()
                 lock.acquire()
                 self._lock = lock
-                if self._woken:  # by a thread that found no lock
+                if self._woken:  # before there was a lock
                     return self.done
             lock.acquire(True, min(timeout, threading.TIMEOUT_MAX))
         return self.done
-
-
-#: One step of a generator that waits: for what, and until when by the monotonic clock.
-Step = tuple[Waiter, float]
-Steps = Generator[Step, Outcome, T]
-
-
-def uncancelled(outcome: Outcome) -> Outcome:
-    """The outcome; raises if the call was cancelled."""
-    if outcome is Outcome.CANCELLED:
-        raise CancelledError("the call was cancelled")
-    return outcome

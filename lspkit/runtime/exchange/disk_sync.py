@@ -7,8 +7,6 @@ their files.
 from __future__ import annotations
 
 from lspkit.errors import LspkitError, RequestTimeoutError
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.waiter import Step, Steps
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.library_files import (
     is_library,
@@ -18,88 +16,78 @@ from lspkit.runtime.file_content import was_read_since
 from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
 
-#: Marks in `CallContext.done` that the disk was scanned for this call.
+#: Marks that the disk was scanned for this call.
 CAUGHT_UP = "caught up with the disk"
 #: Why the state of the disk, or of a server, is not known.
 UNSEEN = "there was no time to look at all files that may have changed on disk"
 UNTOLD = "could not be told in time of files that have changed on disk"
 
 
-def locate(context: Context, path: str, text: str | None, call: CallContext) -> File:
+def locate(context: Context, path: str, text: str | None) -> File:
     """The file at a path; with a text of its own, a call may name a file that does not exist."""
-    layout = context.pool.disk_events.layout() if CAUGHT_UP in call.done else None
-    missing = text is not None
-    return context.files.locate(path, may_be_missing=missing, since=call.began, layout=layout)
+    return context.files.locate(path, may_be_missing=text is not None, since=context.call.began)
 
 
 def servers_of(
-    context: Context, file: File, call: CallContext, text: str | None = None
-) -> Steps[tuple[list[Server], list[LspkitError]]]:
+    context: Context, file: File, text: str | None = None
+) -> tuple[list[Server], list[LspkitError]]:
     """The servers of a file after the changes on disk from before the call, and failures."""
     if is_library(context, file):
-        return servers_of_library(context, file, call)
+        return servers_of_library(context, file)
     before, read = context.pool.assignments.turnover, file if text is None else None
-    found = context.pool.servers_for(file.path, call, read)
-    yield from catch_up_with_disk(context, call)
-    deliver_events(context, found[0], call)
+    found = context.pool.servers_for(file.path, context.call, read)
+    catch_up_with_disk(context)
+    deliver_events(context, found[0])
     if context.pool.assignments.turnover == before:
         return found
-    return context.pool.servers_for(file.path, call, read)
+    return context.pool.servers_for(file.path, context.call, read)
 
 
-def catch_up_with_disk(context: Context, call: CallContext) -> Steps[None] | tuple[()]:
-    """Tell every server of the changes on disk from before the call, once per call.
-
-    Usually there is nothing to wait for: then it is done when this returns.
-    """
+def catch_up_with_disk(context: Context) -> None:
+    """Tell every server of the changes on disk from before the call, once per call."""
     reading = context.pool.disk_events.reading()
     if reading is not None:
-        return _after_first_reading(context, reading, call)
-    if CAUGHT_UP not in call.done:
-        _look_at_disk(context, call)
-    return ()
+        context.call.wait(*reading)
+        _look_at_disk(context)
+        context.call.note_done(CAUGHT_UP)
+    else:
+        context.call.once(CAUGHT_UP, lambda: _look_at_disk(context))
 
 
-def catch_up_again(context: Context, server: Server, call: CallContext) -> None:
+def catch_up_again(context: Context, server: Server) -> None:
     """Tell a server of the changes on disk up to now, also those during the call."""
-    _look_at_disk(context, call)
-    deliver_events(context, [server], call)
+    _look_at_disk(context)
+    deliver_events(context, [server])
 
 
-def _look_at_disk(context: Context, call: CallContext) -> None:
-    if not context.pool.disk_events.catch_up(call.deadline):
+def _look_at_disk(context: Context) -> None:
+    if not context.pool.disk_events.catch_up(context.call.deadline):
         raise RequestTimeoutError(UNSEEN)
-    call.done.add(CAUGHT_UP)
 
 
-def _after_first_reading(context: Context, reading: Step, call: CallContext) -> Steps[None]:
-    waiter, until = reading
-    yield (waiter, min(until, call.deadline))
-    _look_at_disk(context, call)
-
-
-def deliver_events(context: Context, servers: list[Server], call: CallContext) -> None:
+def deliver_events(context: Context, servers: list[Server]) -> None:
     """Wait until these servers were told of the changes."""
     for server in servers:
-        if not context.pool.disk_events.told(server, call.deadline):
+        if not context.pool.disk_events.told(server, context.call.deadline):
             raise RequestTimeoutError(f"{server.id} {UNTOLD}", server=server.id, state=server.state)
 
 
-def refresh_documents(context: Context, server: Server, call: CallContext) -> None:
+def refresh_documents(context: Context, server: Server) -> None:
     """Bring every open document up to date with the disk, except those with another text.
 
     Once for all files of a call: later changes are not its concern.
     """
-    if server in call.done:
-        return
-    call.done.add(server)
+    context.call.once(server, lambda: _follow_disk(context, server))
+
+
+def _follow_disk(context: Context, server: Server) -> None:
     with server.channel.lock:
-        opened = [one for one in server.channel.documents if one.stamp is not None]
+        opened = [document for document in server.channel.documents if document.stamp is not None]
     for document in opened:
         uri, stamp = document.key.uri, document.stamp
-        if was_read_since(stamp, call.began) or context.files.has_stamp(uri, stamp):
+        if was_read_since(stamp, context.call.began) or context.files.has_stamp(uri, stamp):
             continue
-        file = context.files.again(uri, since=call.began)
+        file = context.files.again(uri, since=context.call.began)
         if file is not None and file.stamp is None:
             server.channel.forget(uri)
         elif file is not None and document.stamp != file.stamp:

@@ -3,134 +3,92 @@
 They come as notifications, and the server may do nothing else until it has the answer. So there
 always is one: null if the other server is missing, refuses, ends, or takes too long.
 
-The reader of the asking server only starts a call. That runs on the workers, like `submit`, and
-blocks no thread.
+The reader of the asking server only begins a call, which runs in a thread of its own.
 """
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
-import threading
 from typing import Any
 
 from lspkit.errors import LspkitError, RequestFailedError
-from lspkit.late_imports import safe_imports
 from lspkit.protocol.methods import EXECUTE_COMMAND
 from lspkit.protocol.wire.messages import decode_any
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiter import Steps
-from lspkit.runtime.concurrency.workers import Workers
-from lspkit.runtime.exchange import ask_server
+from lspkit.runtime.concurrency.call import Call
+from lspkit.runtime.concurrency.thread_cache import MOST_CALLS, ThreadCache
+from lspkit.runtime.exchange.ask_server import (
+    wait_for_answer,
+    wait_for_room,
+    wait_until_ready,
+)
+from lspkit.runtime.exchange.calls import Calls
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import SHARE, companion_of
-from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition_parts import Forwards
 
 log = logging.getLogger("lspkit.runtime")
 
-#: How many requests of all servers are forwarded at the same time, at most.
-MOST = 1000
-
 
 class Forwarding:
     """Forwards requests from server to server."""
 
-    def __init__(self, context: Context, workers: Workers, timers: Timers) -> None:
-        self._context = context
-        self._workers = workers
-        self._timers = timers
-        #: Guards the number of unanswered requests.
-        self._lock = threading.Lock()
-        self._under_way = 0
+    def __init__(self, calls: Calls, threads: ThreadCache) -> None:
+        self._calls = calls
+        self._threads = threads
 
     def want(self, server: Server, forwards: Forwards, params: bytes | None) -> None:
         """The server has sent requests. Called by its reader; does not wait."""
-        with safe_imports():
-            # Here, to keep `import lspkit` quick.
-            from lspkit.runtime.concurrency.future_task import Task
-
         for number, command, arguments in _questions(params):
-            # So a caller whose request led to this one still gets an answer in time.
-            call = CallContext(SHARE * ask_server.request_timeout(self._context, server))
-            steps = self._carry(server, forwards, number, [command, arguments], call)
-            if self._begun():
-                task = Task(steps, call, self._workers, self._timers)
-                task.start()
-                if not task.future.done() or task.future.exception() is None:
-                    continue
-                self._ended()  # no thread can be started
-            self._answer(server, forwards, [number, None])
+            question = [command, arguments]
+            carry = functools.partial(self._carry, server, forwards, number, question)
+            if not self._threads.do(carry, MOST_CALLS):
+                _answer(server, forwards, [number, None])
 
-    def _begun(self) -> bool:
-        with self._lock:
-            if self._under_way >= MOST:
-                return False
-            self._under_way += 1
-            return True
-
-    def _ended(self) -> None:
-        with self._lock:
-            self._under_way -= 1
-
-    def _carry(
-        self,
-        server: Server,
-        forwards: Forwards,
-        number: Any,
-        question: list[Any],
-        call: CallContext,
-    ) -> Steps[None]:
+    def _carry(self, server: Server, forwards: Forwards, number: Any, question: list[Any]) -> None:
         body = None
         try:
-            body = yield from self._answered(server, forwards, question, call)
+            # So a caller whose request led to this one still gets an answer in time.
+            call = Call(SHARE * self._calls.pool.request_timeout(server))
+            body = self._calls.run(call, lambda context: _ask(context, server, forwards, question))
         except LspkitError as problem:
             log.debug("%s gets no answer to %s: %s", server.id, question[0], problem)
         except Exception:
             log.exception("a question of %s could not be carried on", server.id)
-        # Not when the generator is closed: the thread that does so may hold any lock.
-        self._ended()
-        self._answer(server, forwards, [number, body])
+        _answer(server, forwards, [number, body])
 
-    def _answered(
-        self, server: Server, forwards: Forwards, question: list[Any], call: CallContext
-    ) -> Steps[Any]:
-        """The answer of the other server; None if there is none."""
-        path = _file_in(question[1])
-        if server.choice.definition.language_of(os.path.basename(path)) is None:
-            return None  # no file of their language
-        file = self._context.files.locate(path, may_be_missing=True)
-        other = companion_of(server, file.path, self._context.pool, call)
-        if other is None:
-            return None
-        yield from ask_server.wait_until_ready(self._context, other, call)
-        yield from ask_server.wait_for_room(self._context, other, EXECUTE_COMMAND, call.deadline)
-        return (yield from self._asked(other, file, forwards.command, question, call))
 
-    def _asked(
-        self, other: Server, file: File, command: str, question: list[Any], call: CallContext
-    ) -> Steps[Any]:
-        # It answers only about open files. A file that is not on disk may be shown to it by a
-        # caller.
-        if file.stamp is not None:
-            other.channel.follow_disk(file, opens=True)
-        pending = other.channel.ask(EXECUTE_COMMAND, {"command": command, "arguments": question})
-        answered = yield from ask_server.wait_for_answer(
-            self._context, other, pending, call.deadline
-        )
-        if isinstance(answered, RequestFailedError):
-            raise answered
-        return _body_of(answered.result)
+def _ask(context: Context, server: Server, forwards: Forwards, question: list[Any]) -> Any:
+    """The answer of the other server; None if there is none."""
+    path = _file_in(question[1])
+    if server.choice.definition.language_of(os.path.basename(path)) is None:
+        return None  # no file of their language
+    file = context.files.locate(path, may_be_missing=True)
+    other = companion_of(context, server, file.path)
+    if other is None:
+        return None
+    wait_until_ready(context, other)
+    # It answers only about open files. A file that is not on disk may be shown to it by a caller.
+    if file.stamp is not None:
+        other.channel.follow_disk(file, opens=True)
+    params = {"command": forwards.command, "arguments": question}
+    wait_for_room(context, other, EXECUTE_COMMAND, context.call.deadline)
+    pending = other.channel.ask(EXECUTE_COMMAND, params)
+    answer = wait_for_answer(context, other, pending, context.call.deadline)
+    if isinstance(answer, RequestFailedError):
+        raise answer
+    return _body_of(answer.result)
 
-    def _answer(self, server: Server, forwards: Forwards, answer: list[Any]) -> None:
-        if server.channel.connection is not None and not server.channel.connection.has_room():
-            return  # it has stopped reading
-        try:
-            server.channel.say(forwards.answers, [answer])
-        except LspkitError as problem:
-            log.debug("%s is gone and wants no answer any more: %s", server.id, problem)
+
+def _answer(server: Server, forwards: Forwards, answer: list[Any]) -> None:
+    if server.channel.connection is not None and not server.channel.connection.has_room():
+        return  # it has stopped reading
+    try:
+        server.channel.say(forwards.answers, [answer])
+    except LspkitError as problem:
+        log.debug("%s is gone and wants no answer any more: %s", server.id, problem)
 
 
 def _questions(params: bytes | None) -> list[list[Any]]:

@@ -15,7 +15,6 @@ import msgspec
 
 from lspkit.errors import LspkitError, PathError
 from lspkit.protocol.uris import normalize_uri, uri_to_path
-from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.file_content import stamp_of
 from lspkit.runtime.files import File, LibraryFile
@@ -82,15 +81,13 @@ def is_library(context: Context, file: File) -> bool:
     return file.path in context.files.libraries and context.files.place(file.uri).readable is None
 
 
-def servers_of_library(
-    context: Context, file: File, call: CallContext
-) -> tuple[list[Server], list[LspkitError]]:
+def servers_of_library(context: Context, file: File) -> tuple[list[Server], list[LspkitError]]:
     """The server that has named a file of a library, started again if needed."""
     library = context.files.library(file.path)
     if library is None:
         raise PathError(f"{file.given or file.path} lies outside", code="EOUTSIDE", path=file.path)
-    servers = context.pool.in_use_by(call, (library.server, library.root))
+    servers = context.pool.in_use_by(context.call, (library.server, library.root))
     if servers or not library.via:
         return servers, []
-    found, failures = context.pool.servers_for(library.via, call)
+    found, failures = context.pool.servers_for(library.via, context.call)
     return [one for one in found if one.id == library.server], failures

@@ -10,12 +10,9 @@ import logging
 import time
 
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.waiter import Steps, uncancelled
-from lspkit.runtime.exchange.ask_server import request_timeout, wait_for, wait_until_ready
+from lspkit.runtime.exchange.ask_server import wait_for, wait_until_ready
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.files import File
-from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.server.server import Server
 
 log = logging.getLogger("lspkit.runtime")
@@ -24,7 +21,7 @@ log = logging.getLogger("lspkit.runtime")
 SHARE = 0.5
 
 
-def wait_for_project(context: Context, server: Server, call: CallContext) -> Steps[None]:
+def wait_for_project(context: Context, server: Server) -> None:
     """Wait until the server, which has a document, has loaded its project."""
     began = time.monotonic()
     begin_by = began + server.record.loading.begins_within
@@ -34,49 +31,47 @@ def wait_for_project(context: Context, server: Server, call: CallContext) -> Ste
         if server.record.loading.look(busy=busy, late=late):
             server.record.believe()
             return
-        if busy or late or begin_by >= call.deadline:
-            yield from wait_for(context, server, activity, call.deadline, began=began)
+        if busy or late or begin_by >= context.call.deadline:
+            wait_for(context, server, activity, context.call.deadline, began=began)
         else:
-            uncancelled((yield (activity, begin_by)))
+            context.call.wait(activity, begin_by)
 
 
-def wait_while_reloading(context: Context, server: Server, call: CallContext) -> Steps[None]:
+def wait_while_reloading(context: Context, server: Server) -> None:
     """Wait while the server is loading its project again."""
     began = time.monotonic()
     while server.record.loading.again and server.channel.failure is None:
         activity = server.activity.next()
         if server.record.loading.again:
-            yield from wait_for(context, server, activity, call.deadline, began=began)
+            wait_for(context, server, activity, context.call.deadline, began=began)
 
 
-def companion_of(server: Server, path: str, pool: Pool, call: CallContext) -> Server | None:
+def companion_of(context: Context, server: Server, path: str) -> Server | None:
     """The server that answers this server's requests about a file; None if there is none."""
     forwards = server.choice.definition.forwards
     key = (forwards.to if forwards is not None else "", server.root)
-    servers = [one for one in pool.in_use_by(call, key) if one.begun]
+    servers = [one for one in context.pool.in_use_by(context.call, key) if one.begun]
     if key not in [(one.id, one.root) for one in servers]:
-        servers, _ = pool.servers_for(path, call)  # may start it, or start it again
+        servers, _ = context.pool.servers_for(path, context.call)  # may start it, or start it again
     return next((one for one in servers if (one.id, one.root) == key), None)
 
 
-def wait_for_companion(
-    context: Context, server: Server, file: File, call: CallContext
-) -> Steps[None]:
+def wait_for_companion(context: Context, server: Server, file: File) -> None:
     """Wait for the companion: otherwise its start would use up the server's time.
 
     After a timeout the server continues without the companion's answers.
     """
     other: Server | None = None
     try:
-        other = companion_of(server, file.path, context.pool, call)
+        other = companion_of(context, server, file.path)
         if other is None or other.record.loading.done or other is server.late_companion:
             return
-        left = min(call.deadline - time.monotonic(), request_timeout(context, server))
-        its = CallContext(SHARE * max(left, 0.0))
-        yield from wait_until_ready(context, other, its)
+        left = min(context.call.deadline - time.monotonic(), context.pool.request_timeout(server))
+        its = context.part(SHARE * max(left, 0.0))
+        wait_until_ready(its, other)
         if file.stamp is not None:
             other.channel.follow_disk(file, opens=True)
-        yield from wait_for_project(context, other, its)
+        wait_for_project(its, other)
     except CancelledError:
         raise
     except LspkitError as problem:
@@ -85,15 +80,13 @@ def wait_for_companion(
         log.debug("%s goes on without a companion: %s", server.id, problem)
 
 
-def prepare_server(
-    context: Context, server: Server, file: File, text: str | None, call: CallContext
-) -> Steps[None]:
+def prepare_server(context: Context, server: Server, file: File, text: str | None) -> None:
     """Wait until the server has loaded the project of its first document."""
-    yield from wait_until_ready(context, server, call)
+    wait_until_ready(context, server)
     if server.choice.definition.forwards is not None:
-        yield from wait_for_companion(context, server, file, call)
+        wait_for_companion(context, server, file)
     if server.record.loading.done:
         server.record.believe()
         return
     server.channel.sync(file, text)
-    yield from wait_for_project(context, server, call)
+    wait_for_project(context, server)

@@ -17,9 +17,7 @@ import msgspec
 from lspkit.errors import LspkitError, RequestFailedError, RequestTimeoutError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.messages import decode_any
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
-from lspkit.runtime.exchange.ask_server import request_server, request_timeout
+from lspkit.runtime.exchange.ask_server import request_server
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.files import File
 from lspkit.runtime.process.usage import is_idle
@@ -28,7 +26,7 @@ from lspkit.servers.definition_parts import ProjectIndex, ProjectQuery
 from lspkit.servers.project.project_samples import project_samples
 from lspkit.types import Caveat, display_path
 
-Caveats = Steps[list[Caveat]]
+Caveats = list[Caveat]
 
 #: The part of the time left of a call that it may wait for an index.
 SHARE = 0.8
@@ -46,12 +44,7 @@ _NO_CONFIG = "/dev/null"
 
 
 def wait_for_index(
-    context: Context,
-    server: Server,
-    file: File | None,
-    call: CallContext,
-    *,
-    patient: bool = False,
+    context: Context, server: Server, file: File | None, *, patient: bool = False
 ) -> Caveats:
     """Wait until the server knows the project; returns why its answer may be incomplete.
 
@@ -64,31 +57,31 @@ def wait_for_index(
         server.channel.sync(file, None)
     with server.channel.lock:
         server.index.wanted(time.monotonic())
-    until = _deadline(context, server, call, patient=patient)
+    until = _deadline(context, server, patient=patient)
     found: list[Caveat] = []
     if rule.project is not None:
-        found += yield from _wait_for_projects(context, server, rule.project, file, until)
+        found += _wait_for_projects(context, server, rule.project, file, until)
     if rule.built_by is not None:
-        found += yield from _wait_for_build(context, server, rule, file, until)
+        found += _wait_for_build(context, server, rule, file, until)
     elif rule.silent:
-        found += yield from _wait_for_rest(server, until)
+        found += _wait_for_rest(context, server, until)
     return found
 
 
-def _deadline(context: Context, server: Server, call: CallContext, *, patient: bool) -> float:
+def _deadline(context: Context, server: Server, *, patient: bool) -> float:
     """Until when a call waits for the index.
 
     A call without a timeout waits for an index only in the first seconds of its making: the index
     of a large project takes minutes, and each call would wait in vain.
     """
     now = time.monotonic()
-    if call.deadline != float("inf"):
-        return now + SHARE * (call.deadline - now)
+    if context.call.deadline != float("inf"):
+        return now + SHARE * (context.call.deadline - now)
     if patient:
         return now + PATIENCE
     with server.channel.lock:
         since = server.index.began_at or server.index.wanted(now)
-    return since + request_timeout(context, server)
+    return since + context.pool.request_timeout(server)
 
 
 # An index that is built in the background
@@ -106,12 +99,12 @@ def _wait_for_build(
         if server.index.is_building:
             latest = until
         elif server.index.was_begun:
-            return (yield from _open_changed(context, server, until))
+            return _open_changed(context, server, until)
         else:
             latest = min(until, begin_by)
         if time.monotonic() >= latest:
             break
-        uncancelled((yield (activity, latest)))
+        context.call.wait(activity, latest)
     if server.index.is_building:
         return [_loading(server)]
     return [Caveat("no project index", rule.without, server.id)]
@@ -135,7 +128,7 @@ def _open_changed(context: Context, server: Server, until: float) -> Caveats:
         opened = [uri for uri in opened if not server.record.is_done_with(uri)]
         if not opened or time.monotonic() >= until:
             break
-        uncancelled((yield (activity, until)))
+        context.call.wait(activity, until)
     if not opened and not left:
         return []
     with server.channel.lock:
@@ -163,7 +156,7 @@ def _is_above(path: str, names: tuple[str, ...]) -> bool:
         folder = above
 
 
-def _wait_for_rest(server: Server, until: float) -> Caveats:
+def _wait_for_rest(context: Context, server: Server, until: float) -> Caveats:
     """Wait until the process is idle for the first time."""
     idle = 0
     while not server.index.rested and server.channel.failure is None:
@@ -176,7 +169,7 @@ def _wait_for_rest(server: Server, until: float) -> Caveats:
         elif time.monotonic() >= until:
             return [_loading(server)]
         else:
-            uncancelled((yield (Waiter(), min(until, time.monotonic() + LOOK_EVERY))))
+            context.call.pause(min(until, time.monotonic() + LOOK_EVERY))
     return []
 
 
@@ -190,7 +183,7 @@ def _wait_for_projects(
     found: list[Caveat] = []
     if file is not None and file.stamp is not None:
         server.channel.sync(file, None)
-        own = yield from config_of(context, server, query, file, until)
+        own = config_of(context, server, query, file, until)
         if own == "":
             names = " or ".join(query.configs)
             message = (
@@ -201,7 +194,7 @@ def _wait_for_projects(
         if own:
             server.index.documents.setdefault(os.path.realpath(own), file.path)
     if not server.index.projects_loaded:
-        yield from _load_projects(context, server, query, until)
+        _load_projects(context, server, query, until)
     if file is None and not server.index.projects_found:
         names = " or ".join(query.configs)
         message = f"there is no {names}: only open files and what they import are known"
@@ -218,9 +211,7 @@ def display_path_of(file: File) -> str:
     return file.given or display_path(None, file.path)
 
 
-def _load_projects(
-    context: Context, server: Server, query: ProjectQuery, until: float
-) -> Steps[None]:
+def _load_projects(context: Context, server: Server, query: ProjectQuery, until: float) -> None:
     """Open a file of each project below the root of the server, once for each process."""
     definition = server.choice.definition
     samples = project_samples(server.root, query.configs, definition.language_of)
@@ -233,7 +224,7 @@ def _load_projects(
         for path in candidates:
             if os.path.realpath(config) in loaded:
                 break
-            belongs_to = yield from _show(context, server, query, path, until)
+            belongs_to = _show(context, server, query, path, until)
             if belongs_to:
                 loaded.setdefault(os.path.realpath(belongs_to), path)
     # Those that are left are tried again by the next call, unless there are too many.
@@ -243,24 +234,22 @@ def _load_projects(
 
 def _show(
     context: Context, server: Server, query: ProjectQuery, path: str, until: float
-) -> Steps[str | None]:
+) -> str | None:
     """Open a file; returns the configuration that includes it."""
     try:
         file = context.files.locate(path)
         server.channel.sync(file, None)
     except LspkitError:
         return None  # it is no text, or belongs to a repository that is not trusted
-    return (yield from config_of(context, server, query, file, until))
+    return config_of(context, server, query, file, until)
 
 
 def config_of(
     context: Context, server: Server, query: ProjectQuery, file: File, until: float
-) -> Steps[str | None]:
+) -> str | None:
     """The configuration that includes a file; empty if there is none, None if not known."""
     try:
-        reply = yield from request_server(
-            context, server, query.method, _filled(query.params, file), until
-        )
+        reply = request_server(context, server, query.method, _filled(query.params, file), until)
         value: Any = decode_any(reply.result)
         for key in query.result:
             value = value[key]

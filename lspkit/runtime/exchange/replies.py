@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 from lspkit.errors import LspkitError, UnsupportedError
-from lspkit.operations.effect_results import Reply
-from lspkit.operations.effects import Ask, ReportUndecodable
+from lspkit.operations.host import Question
+from lspkit.operations.host_results import Reply
 from lspkit.operations.reply_parsing import OWN_FAULTS, failure_caveats, with_caveats
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Text
-from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.call import Call
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.runtime.server.server import Server
 from lspkit.servers.selection.choose import might_answer
@@ -66,20 +67,20 @@ def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
     )
 
 
-def no_longer_there(effect: Ask) -> UnsupportedError:
+def no_longer_there(question: Question) -> UnsupportedError:
     """The request was for one server, which gave something before and has left."""
-    message = f"{effect.server} is no longer a server of {effect.path}: request the item again"
-    return UnsupportedError(message, operation=effect.method, servers=(effect.server,))
+    message = f"{question.server} is no longer a server of {question.path}: request the item again"
+    return UnsupportedError(message, operation=question.method, servers=(question.server,))
 
 
 def report_undecodable(
-    effect: ReportUndecodable, servers: Iterable[Server], call: CallContext
+    context: Context, problems: Sequence[LspkitError], failed: Sequence[str]
 ) -> None:
-    """Perform `ReportUndecodable`: count the problems, and record them for the caller."""
-    call.log_undecodable(effect.failed, effect.problems)
-    for problem in effect.problems:
+    """Count answers that cannot be decoded, and record them for the caller."""
+    context.call.log_undecodable(failed, problems)
+    for problem in problems:
         log.debug("%s", problem.message)
-        for server in servers:
+        for server in context.pool.servers():
             if server.id == getattr(problem, "server", ""):
                 with server.channel.lock:
                     server.channel.session.counts["answers of no use"] += 1
@@ -105,10 +106,7 @@ def view_of(pending: PendingRequest) -> View:
 
 
 def collect_replies(
-    results: Sequence[Reply | Exception],
-    failures: list[LspkitError],
-    method: str,
-    call: CallContext,
+    results: Sequence[Reply | Exception], failures: list[LspkitError], method: str, call: Call
 ) -> list[Reply]:
     """The answers of the servers; raises if there is none.
 

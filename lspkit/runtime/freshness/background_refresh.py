@@ -6,17 +6,17 @@ server has been idle for a moment, one document after the other; requests of cal
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 import time
 
 from lspkit.errors import LspkitError
-from lspkit.late_imports import safe_imports
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
-from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.call import Call
+from lspkit.runtime.concurrency.thread_cache import ThreadCache
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiter import Steps
-from lspkit.runtime.concurrency.workers import Workers
+from lspkit.runtime.exchange.calls import Calls
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.proof_by_request import prove
@@ -33,9 +33,9 @@ PATIENCE = 10.0
 class BackgroundRefresh:
     """The servers that have to be asked again."""
 
-    def __init__(self, context: Context, workers: Workers, timers: Timers) -> None:
-        self._context = context
-        self._workers = workers
+    def __init__(self, calls: Calls, threads: ThreadCache, timers: Timers) -> None:
+        self._calls = calls
+        self._threads = threads
         self._timers = timers
         #: Guards `_wanted`.
         self._lock = threading.Lock()
@@ -51,20 +51,10 @@ class BackgroundRefresh:
             self._later(server)
 
     def _later(self, server: Server) -> None:
-        with safe_imports():
-            # Here, to keep `import lspkit` quick.
-            from lspkit.runtime.concurrency.future_task import Task
+        refresh = functools.partial(self._threads.do, functools.partial(self._refresh, server))
+        self._timers.at(time.monotonic() + PAUSE, refresh)
 
-        task = Task(self._refreshed(server), CallContext(), self._workers, self._timers)
-        self._timers.at(time.monotonic() + PAUSE, task.start)
-
-    def _refreshed(self, server: Server) -> Steps[None]:
-        try:
-            yield from self._refresh(server)
-        except Exception:
-            log.exception("%s could not be asked again", server.id)
-
-    def _refresh(self, server: Server) -> Steps[None]:
+    def _refresh(self, server: Server) -> None:
         """Ask again for answers from before the server said so."""
         with self._lock:
             since = self._wanted.get(id(server), 0.0)
@@ -79,7 +69,12 @@ class BackgroundRefresh:
             if server.channel.queue.taken():
                 self.want(server)  # a check is under way: later
                 return
-            if server.closing or not (yield from self._ask_again(server, uri)):
+            ask = functools.partial(_ask_again, server=server, uri=uri)
+            try:
+                if not self._calls.run(Call(PATIENCE), ask):
+                    return
+            except LspkitError as problem:
+                log.debug("%s was not asked again about %s: %s", server.id, uri, problem)
                 return
 
     def _old(self, server: Server, since: float) -> list[str]:
@@ -89,17 +84,14 @@ class BackgroundRefresh:
             asked = [uri for uri in store.asked_about() if uri in open_now]
             return [uri for uri in asked if store.newest(uri) < since]
 
-    def _ask_again(self, server: Server, uri: str) -> Steps[bool]:
-        file = self._context.files.again(uri)
-        if file is None or file.stamp is None or not server.usable:
-            return server.usable
-        call = CallContext(PATIENCE)
-        subject = CheckSubject(server, file, None, call, time.monotonic())
-        try:
-            for rule in server.choice.definition.proofs:
-                if rule.how in (None, "pull") and server.channel.session.supports(PULL_DIAGNOSTICS):
-                    yield from prove(self._context, subject, rule)
-        except LspkitError as problem:
-            log.debug("%s was not asked again about %s: %s", server.id, uri, problem)
-            return False
-        return True
+
+def _ask_again(context: Context, server: Server, uri: str) -> bool:
+    """Ask about one document; False if the server cannot be asked any more."""
+    file = context.files.again(uri)
+    if file is None or file.stamp is None or not server.usable:
+        return server.usable
+    subject = CheckSubject(server, file, None, context.call, time.monotonic())
+    for rule in server.choice.definition.proofs:
+        if rule.how in (None, "pull") and server.channel.session.supports(PULL_DIAGNOSTICS):
+            prove(context, subject, rule)
+    return True

@@ -1,4 +1,4 @@
-"""Fresh diagnostics of files from all their servers, as generators of waits.
+"""Fresh diagnostics of files from all their servers.
 
 All servers of a file work at the same time; `proof_by_request.py` gets the findings of each source,
 with a proof. Checks of one document are serialised; a check with `text=` has the server to itself.
@@ -7,20 +7,20 @@ with a proof. Checks of one document are serialised; a check with `text=` has th
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from lspkit import errors
 from lspkit.diagnostics.freshness_events import CHANGED
-from lspkit.operations.effect_results import Examination, Examined, OthersExamined
-from lspkit.operations.effects import Examine, ExamineOthers
+from lspkit.operations.host import OtherScope
+from lspkit.operations.host_results import Examination, Examined, OthersExamined
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.text import Unsaved
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.drive import together
-from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.concurrency.parallel import in_parallel
 from lspkit.runtime.exchange import disk_sync
 from lspkit.runtime.exchange.ask_server import wait_for_room, wait_for_turn, wait_until_ready
 from lspkit.runtime.exchange.context import Context
@@ -30,6 +30,7 @@ from lspkit.runtime.files import File
 from lspkit.runtime.freshness.baselines import Baselines
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.other_files import OtherFilesResult, check_other_files
+from lspkit.runtime.freshness.proof_by_push import is_behind
 from lspkit.runtime.freshness.proof_by_request import prove
 from lspkit.runtime.freshness.server_catch_up import OUTDATED, wait_for_reread, wait_until_read
 from lspkit.runtime.freshness.unsaved_neighbours import (
@@ -48,17 +49,22 @@ MOST_TRIES = 3
 NO_TIME = "no time was left to check it"
 
 
-def check_file(
-    context: Context, baselines: Baselines, effect: Examine, call: CallContext
-) -> Steps[Examination]:
-    """Perform `Examine`. A timeout or cancel ends it early, with what is known."""
+class FileCheck(msgspec.Struct, frozen=True):
+    """What is examined: the parameters of `Host.examine`."""
+
+    path: str
+    text: str | None = None
+    others: OtherScope | None = None
+    beside: Mapping[str, str] = {}
+
+
+def check_file(context: Context, baselines: Baselines, wanted: FileCheck) -> Examination:
+    """The results of all servers of a file; what is known after a timeout or a cancel."""
     began = time.monotonic()
     config = context.pool.config
-    if effect.seconds is not None:
-        call = call.part(effect.seconds)
-    file = disk_sync.locate(context, effect.path, effect.text, call)
+    file = disk_sync.locate(context, wanted.path, wanted.text)
     for _ in range(MOST_TRIES):
-        whole, again = yield from _examine_by_all(context, file, effect, call)
+        whole, again = _examine_by_all(context, file, wanted)
         if not again:
             break
     for one in whole.examined:
@@ -71,26 +77,60 @@ def check_file(
         severities=config.diagnostics.include_severities,
         most=config.diagnostics.max_per_file,
         duration=time.monotonic() - began,
-        on_disk=_is_on_disk(file, effect) and not whole.beside,
+        on_disk=_is_on_disk(file, wanted) and not whole.beside,
         before=baselines.get(file.path),
         others=whole.others.told(config.diagnostics.include_severities),
     )
 
 
-def check_others(
-    context: Context, effect: ExamineOthers, call: CallContext
-) -> Steps[OthersExamined]:
-    """Perform `ExamineOthers`. Nothing is known of a file without a server."""
+def show_files(context: Context, paths: Sequence[str]) -> None:
+    """Bring files up to date in their servers before the first of them is checked.
+
+    So a server looks at all of them together. What cannot be done at once is left to their checks.
+    """
+    shown: dict[Server, list[str]] = {}
+    for path in paths:
+        if context.call.is_over:
+            return  # a server must not work on files of which nobody reads the result
+        try:
+            file = disk_sync.locate(context, path, None)
+            servers, _ = disk_sync.servers_of(context, file)
+            for server in filter(_takes_files, servers):
+                disk_sync.refresh_documents(context, server)
+                server.channel.sync(file, None)
+                shown.setdefault(server, []).append(file.uri)
+        except errors.LspkitError:
+            continue  # its check says why
+    for server, uris in shown.items():
+        for uri in uris:
+            if any(is_behind(server, rule, uri) for rule in server.choice.definition.proofs):
+                server.channel.touch(uri)
+
+
+def _takes_files(server: Server) -> bool:
+    """Whether a document can be sent to a server without waiting, and disturbs no other call."""
+    connection = server.channel.connection
+    return (
+        server.is_ready
+        and server.record.loading.done
+        and not server.channel.queue.has_exclusive_calls
+        and connection is not None
+        and connection.has_room()
+    )
+
+
+def check_others(context: Context, edited: Sequence[str], scope: OtherScope) -> OthersExamined:
+    """The findings in other files than the edited ones. Nothing is known without a server."""
     severities = context.pool.config.diagnostics.include_severities
     for _ in range(MOST_TRIES):
         others, servers = OtherFilesResult(coverage="workspace"), dict[Server, str]()
         paths: list[str] = []
-        for path in effect.paths:
+        for path in edited:
             try:
                 # A file that was deleted has servers, too: they know the others.
-                file = disk_sync.locate(context, path, "", call)
+                file = disk_sync.locate(context, path, "")
                 text = "" if file.stamp is None else None
-                found, failures = yield from disk_sync.servers_of(context, file, call, text)
+                found, failures = disk_sync.servers_of(context, file, text)
             except errors.LspkitError:
                 continue
             paths.append(file.path)
@@ -99,8 +139,8 @@ def check_others(
                 others.missed(_failed(problem, time.monotonic()))
         if not servers:
             return OthersExamined()
-        jobs = [_others_of(context, one, paths, servers[one], effect, call) for one in servers]
-        for result in (yield from together(jobs, call)):
+        jobs = [partial(_others_of, context, one, paths, servers[one], scope) for one in servers]
+        for result in in_parallel(context.threads, jobs):
             if isinstance(result, Exception):
                 raise result
             others.add(result)
@@ -110,37 +150,28 @@ def check_others(
 
 
 def _others_of(
-    context: Context,
-    server: Server,
-    paths: list[str],
-    own: str,
-    effect: ExamineOthers,
-    call: CallContext,
-) -> Steps[OtherFilesResult]:
+    context: Context, server: Server, paths: list[str], own: str, scope: OtherScope
+) -> OtherFilesResult:
     """The findings of one server in other files than these, of which one is its own."""
     began = time.monotonic()
     try:
-        yield from wait_until_ready(context, server, call)
-        disk_sync.refresh_documents(context, server, call)
+        wait_until_ready(context, server)
+        disk_sync.refresh_documents(context, server)
         about = [own, *paths]
-        return (
-            yield from check_other_files(context, server, about, effect.scope, call, _examine_other)
-        )
+        return check_other_files(context, server, about, scope, _examine_other)
     except (*OWN_FAULTS, errors.CancelledError) as problem:
         others = OtherFilesResult(coverage="open")
         others.missed(_failed(problem, began, server.id))
         return others
 
 
-def _examine_by_all(
-    context: Context, file: File, effect: Examine, call: CallContext
-) -> Steps[tuple[_SourceResult, bool]]:
+def _examine_by_all(context: Context, file: File, wanted: FileCheck) -> tuple[_SourceResult, bool]:
     """The findings of all servers of a file, and whether one of them has to be restarted."""
     began = time.monotonic()
     servers: list[Server] = []
     failures: list[errors.LspkitError] = []
     try:
-        servers, failures = yield from disk_sync.servers_of(context, file, call, effect.text)
+        servers, failures = disk_sync.servers_of(context, file, wanted.text)
     except errors.RequestTimeoutError as late:
         failures = [late]
     except errors.ServerBrokenError as problem:
@@ -148,14 +179,14 @@ def _examine_by_all(
             raise
         failures = [problem]  # it is too early to restart it
     whole = _SourceResult(examined=[_failed(problem, began) for problem in failures])
-    if effect.others is not None:
+    if wanted.others is not None:
         whole.others.coverage = "workspace"
         for one in whole.examined:
             whole.others.missed(one)
     for server in servers:
         server.visited.discard(file.uri)  # the caller's own document stays open
-    jobs = [_examine_one(context, one, file, effect, call) for one in servers]
-    for found in (yield from together(jobs, call)):
+    jobs = [partial(_examine_one, context, one, file, wanted) for one in servers]
+    for found in in_parallel(context.threads, jobs):
         if isinstance(found, Exception):
             raise found
         whole.add(found)
@@ -166,8 +197,8 @@ def _examine_by_all(
 
 
 def _examine_one(
-    context: Context, server: Server, file: File, effect: Examine, call: CallContext, own: str = ""
-) -> Steps[_SourceResult]:
+    context: Context, server: Server, file: File, wanted: FileCheck, own: str = ""
+) -> _SourceResult:
     """Check by one server: its failures are part of the result, those of the file are raised.
 
     A call that holds the queue entry of one document, `own`, does not wait for another entry: two
@@ -175,46 +206,41 @@ def _examine_one(
     makes the result unknown.
     """
     began = time.monotonic()
-    exclusive = effect.text is not None and server.choice.definition.compares_files
-    found, checking = _SourceResult(), call.checking.setdefault(server.channel, set())
+    exclusive = wanted.text is not None and server.choice.definition.compares_files
+    found = _SourceResult()
     shown: list[str] = []
     with QueueEntry(exclusive=exclusive) as turn:
         try:
             if not own:
                 server.channel.queue.join(file.uri, turn)
-            yield from prepare_server(context, server, file, effect.text, call)
-            if not own and not (
-                yield from wait_for_turn(
-                    context, server, turn, call, PULL_DIAGNOSTICS, may_leave=True
-                )
+            prepare_server(context, server, file, wanted.text)
+            if not own and not wait_for_turn(
+                context, server, turn, PULL_DIAGNOSTICS, may_leave=True
             ):
                 raise errors.ServerBrokenError(OUTDATED, server=server.id)
-            if not own:
-                checking.add(file.uri)
-            yield from wait_for_room(context, server, PULL_DIAGNOSTICS, call.deadline)
-            disk_sync.refresh_documents(context, server, call)
-            for path, text in effect.beside.items():
+            wait_for_room(context, server, PULL_DIAGNOSTICS, context.call.deadline)
+            disk_sync.refresh_documents(context, server)
+            for path, text in wanted.beside.items():
                 neighbour = context.files.locate(path, may_be_missing=True)
                 shown.append(neighbour.uri)
                 server.channel.sync(neighbour, text)
-            subject = CheckSubject(server, file, effect.text, call, began, own)
-            found.examined = yield from _prove_all(context, subject, effect, found)
-            if effect.others is not None:
+            subject = CheckSubject(server, file, wanted.text, context.call, began, own)
+            found.examined = _prove_all(context, subject, wanted, found)
+            if wanted.others is not None:
                 # Before the caller's text is removed: the other files may depend on it.
-                found.others = yield from check_other_files(
-                    context, server, [file.path], effect.others, call, _examine_other, file.uri
+                found.others = check_other_files(
+                    context, server, [file.path], wanted.others, _examine_other, file.uri
                 )
         except (*OWN_FAULTS, errors.CancelledError) as problem:
             found.examined.append(_failed(problem, began, server.id))
             found.absent += [problem] if isinstance(problem, errors.ServerUnavailableError) else []
-            if effect.others is not None:
+            if wanted.others is not None:
                 found.others.coverage = "open"
                 found.others.missed(found.examined[-1])
         finally:
-            checking.discard(file.uri)
             for uri in shown:
                 disk_sync.restore_document(context, server, uri)
-            if effect.text is not None and turn.done:
+            if wanted.text is not None and turn.done:
                 disk_sync.restore_document(context, server, file.uri)
     known = any(one.how != "none" for one in found.examined)
     took = time.monotonic() - began if known else None
@@ -227,40 +253,40 @@ def _examine_one(
 
 
 def _prove_all(
-    context: Context, one: CheckSubject, effect: Examine, found: _SourceResult
-) -> Steps[list[Examined]]:
+    context: Context, one: CheckSubject, wanted: FileCheck, found: _SourceResult
+) -> list[Examined]:
     """The findings of each source of a server about one text.
 
     If the text changes meanwhile, it starts again: with the text on disk, or the caller's own.
     """
     while True:
         told = one.server.channel.clock.told_of_files()
-        yield from wait_until_read(context, one.server, one.call)
-        yield from wait_while_reloading(context, one.server, one.call)
-        yield from wait_for_reread(context, one.server, one.call)
+        wait_until_read(context, one.server)
+        wait_while_reloading(context, one.server)
+        wait_for_reread(context, one.server)
         examined: list[Examined] = []
         texts = beside(one.server, one.uri, context.files, context.pool, one.own)
         found.beside = found.beside or bool(texts.name)
         if doubt := doubt_of_new_file(one.server, one.file.path, one.text, context.files):
             texts = UnsavedNeighbours(texts.name, texts.unseen or doubt)
         for rule in one.server.choice.definition.proofs:
-            name = "this text" if not _is_on_disk(one.file, effect) else texts.name
+            name = "this text" if not _is_on_disk(one.file, wanted) else texts.name
             if one.server.record.outdated:
                 examined.append(one.failed(rule, OUTDATED))
             elif rule.sees == "disk" and name:
                 nothing = one.failed(rule, f"it sees the disk, and {name} is not there")
                 examined.append(msgspec.structs.replace(nothing, how="not applicable"))
             else:
-                proven = yield from prove(context, one, rule)
+                proven = prove(context, one, rule)
                 if rule.writes and not one.call.is_over:
-                    examined = yield from _ask_again(context, one, examined, texts, told)
+                    examined = _ask_again(context, one, examined, texts, told)
                 examined.append(judged(proven, one.server, texts))
         examined = of_one_text(examined)
         if all(result.reason != CHANGED for result in examined):
             return examined
         if one.call.is_over or (one.own and not one.server.channel.shows_disk(one.uri)):
             return examined  # the call that holds the entry shows its own text
-        if effect.text is None:
+        if wanted.text is None:
             file = context.files.again(one.uri)
             if file is None or file.stamp is None:
                 return examined
@@ -273,7 +299,7 @@ def _ask_again(
     examined: list[Examined],
     texts: UnsavedNeighbours,
     told: int,
-) -> Steps[list[Examined]]:
+) -> list[Examined]:
     """The findings of the first sources, after another source has run programs that write files.
 
     They are requested again if the server was told of files since the notification `told`.
@@ -281,13 +307,13 @@ def _ask_again(
     again: list[Examined] = []
     rules = one.server.choice.definition.proofs[: len(examined)]
     try:
-        disk_sync.catch_up_again(context, one.server, one.call)
+        disk_sync.catch_up_again(context, one.server)
         if one.server.channel.clock.told_of_files() == told:
             return examined
-        yield from wait_until_read(context, one.server, one.call)
-        yield from wait_while_reloading(context, one.server, one.call)
+        wait_until_read(context, one.server)
+        wait_while_reloading(context, one.server)
         for rule in rules:
-            proven = yield from prove(context, one, rule)
+            proven = prove(context, one, rule)
             again.append(judged(proven, one.server, texts))
     except errors.RequestTimeoutError as late:
         # The source that wrote files has findings of its own, which count.
@@ -295,14 +321,12 @@ def _ask_again(
     return again
 
 
-def _examine_other(
-    context: Context, server: Server, file: File, call: CallContext, own: str
-) -> Steps[list[Examined]]:
-    if call.is_over:
+def _examine_other(context: Context, server: Server, file: File, own: str) -> list[Examined]:
+    if context.call.is_over:
         # Nothing is sent: the next caller would wait for work whose result nobody reads.
         late = errors.RequestTimeoutError(NO_TIME, server=server.id)
         return [_with_memories(_failed(late, time.monotonic()), server, file.uri)]
-    found = yield from _examine_one(context, server, file, Examine(file.path, None), call, own)
+    found = _examine_one(context, server, file, FileCheck(file.path), own)
     return found.examined
 
 
@@ -335,8 +359,8 @@ def of_one_text(examined: list[Examined]) -> list[Examined]:
     ]
 
 
-def _is_on_disk(file: File, effect: Examine) -> bool:
-    return effect.text is None and not isinstance(file.stamp, Unsaved)
+def _is_on_disk(file: File, wanted: FileCheck) -> bool:
+    return wanted.text is None and not isinstance(file.stamp, Unsaved)
 
 
 def _with_memories(one: Examined, server: Server, uri: str) -> Examined:

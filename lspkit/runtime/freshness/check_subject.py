@@ -8,9 +8,9 @@ import msgspec
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import disclaimer, is_only_disclaimer
-from lspkit.operations.effect_results import Examined
+from lspkit.operations.host_results import Examined
 from lspkit.protocol.open_documents import View
-from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
 
@@ -22,7 +22,7 @@ class CheckSubject(msgspec.Struct, frozen=True):
     file: File
     #: None for the text on disk.
     text: str | None
-    call: CallContext
+    call: Call
     began: float
     #: The document of the call, if this is another one.
     own: str = ""

@@ -1,4 +1,4 @@
-"""The effect `FindDependents`: the files that refer to what an edit has changed.
+"""The files that refer to what an edit has changed.
 
 The servers are shown the text before the edit, and asked for its symbols and for the references to
 those whose declaration has changed (`changed_declarations.py`). A server that still has the old
@@ -7,11 +7,9 @@ text is asked before it gets the new one. Other callers wait meanwhile, as for `
 
 from __future__ import annotations
 
-import functools
 import os
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import msgspec
 
@@ -24,33 +22,29 @@ from lspkit.operations.checks.changed_declarations import (
     changed_declarations,
     infers_types,
 )
-from lspkit.operations.effect_results import Dependents, Reply
-from lspkit.operations.effects import (
-    Effect,
-    FindDependents,
-    FindImporters,
-    NoteText,
-    Remember,
-    TakeBaseline,
-    about_the_file,
-)
+from lspkit.operations.host import Build, about_the_file
+from lspkit.operations.host_results import Dependents, Reply
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.operations.symbol_positions import params_at
 from lspkit.protocol.methods import DOCUMENT_SYMBOLS, REFERENCES
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.wire.raw_items import read_location_ranges
 from lspkit.protocol.wire.results import SYMBOL_KINDS, WireRange, WireSymbol, read_symbols
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.drive import together
-from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.concurrency.parallel import in_parallel
 from lspkit.runtime.exchange import disk_sync
-from lspkit.runtime.exchange.ask_server import request_deadline, request_document, wait_for_turn
+from lspkit.runtime.exchange.ask_server import (
+    SentRequest,
+    await_replies,
+    await_reply,
+    begin_document_request,
+    request_deadline,
+    wait_for_turn,
+)
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.project_index import wait_for_index
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.baselines import Baselines
-from lspkit.runtime.freshness.importers import find_importers
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
 
@@ -67,40 +61,35 @@ TOO_MANY = "too many declarations have changed to ask for the references to all 
 Places = dict[str, set[int]]
 
 
-def baseline_handlers(context: Context, baselines: Baselines) -> dict[type[Effect], Any]:
-    """The handlers of the effects about the state before an edit."""
-    return {
-        FindDependents: functools.partial(find_dependents, context, baselines),
-        FindImporters: functools.partial(find_importers, context),
-        NoteText: lambda effect, _: note_text(context, baselines, effect),
-        TakeBaseline: lambda effect, _: baselines.get(context.files.locate(effect.path).path),
-        Remember: lambda effect, _: baselines.remember(
-            str(effect.path), effect.before, keeps_text=effect.keeps_text
-        ),
-    }
+class Edited(msgspec.Struct, frozen=True):
+    """An edited file, and the limits of the search: the parameters of `Host.find_dependents`."""
+
+    path: str
+    old: str | None
+    text: str | None
+    seconds: float | None
+    ready_within: float | None
 
 
-def note_text(context: Context, baselines: Baselines, effect: NoteText) -> None:
-    """Perform `NoteText`."""
-    file = context.files.locate(effect.path)
+def note_text(context: Context, baselines: Baselines, path: str) -> None:
+    """The text of a file as it is now is the one before the next edit."""
+    file = context.files.locate(path)
     baselines.note_text(file.path, context.files.read(file).text.value)
 
 
-def find_dependents(
-    context: Context, baselines: Baselines, effect: FindDependents, call: CallContext
-) -> Steps[Dependents]:
-    """Perform `FindDependents`."""
+def find_dependents(context: Context, baselines: Baselines, edited: Edited) -> Dependents:
+    """The files that refer to what an edit has changed."""
     began = time.monotonic()
-    file = disk_sync.locate(context, effect.path, effect.text, call)
-    new = context.files.read(file).text.value if effect.text is None else effect.text
-    old = baselines.text(file.path) if effect.old is None else effect.old
+    file = disk_sync.locate(context, edited.path, edited.text)
+    new = context.files.read(file).text.value if edited.text is None else edited.text
+    old = baselines.text(file.path) if edited.old is None else edited.old
     old = baselines.unsearched(file.path) or old
     age = _age(file.path)
     if old == new:
         return Dependents(file.path, old=old, age=age)
-    servers, _ = yield from disk_sync.servers_of(context, file, call, effect.text)
-    asked = [_Search(context, one, file, old, new, effect, call) for one in servers if _can(one)]
-    found = yield from together([one.run() for one in asked], call)
+    servers, _ = disk_sync.servers_of(context, file, edited.text)
+    asked = [_Search(context, one, file, old, new, edited) for one in servers if _can(one)]
+    found = in_parallel(context.threads, [one.run for one in asked])
     places, problems = Places(), [one for one in found if isinstance(one, Exception)]
     for result in found:
         for uri, lines in () if isinstance(result, Exception) else result.items():
@@ -109,7 +98,7 @@ def find_dependents(
         if not isinstance(problem, OWN_FAULTS):
             raise problem
     reason = next((why for one in (*problems, *asked) if (why := _reason(one))), "")
-    if effect.text is None:
+    if edited.text is None:
         baselines.note_search(file.path, old if reason else None)
     took = max((one.took for one in asked), default=0.0)
     unsearched = [name for one in asked for name in one.unsearched]
@@ -170,13 +159,12 @@ class _Search:
         file: File,
         old: str | None,
         new: str,
-        effect: FindDependents,
-        call: CallContext,
+        edited: Edited,
     ) -> None:
         self._context, self._server, self._file = context, server, file
-        self._old, self._new, self._effect, self._call = old, new, effect, call
+        self._old, self._new, self._edited = old, new, edited
         #: The text that the server is shown; None for the text on disk.
-        self._shown = effect.text if old is None else old
+        self._shown = edited.text if old is None else old
         self.is_first = not server.has_searched
         #: Names of the changed declarations.
         self.names: list[str] = []
@@ -189,21 +177,20 @@ class _Search:
         #: Seconds since the server was ready.
         self.took = 0.0
 
-    def run(self) -> Steps[Places]:
+    def run(self) -> Places:
         """The lines with references in each file."""
-        context, server, call = self._context, self._server, self._call
+        context, server = self._context, self._server
         exclusive = self._shown is not None and server.choice.definition.compares_files
         with QueueEntry(exclusive=exclusive) as turn:
             try:
                 server.channel.queue.join(self._file.uri, turn)
-                ready = call.part(self._effect.ready_within)
-                yield from prepare_server(context, server, self._file, self._shown, ready)
-                waiting = wait_for_turn(context, server, turn, ready, REFERENCES, may_leave=True)
-                if not (yield from waiting):
+                ready = context.part(self._edited.ready_within)
+                prepare_server(ready, server, self._file, self._shown)
+                if not wait_for_turn(ready, server, turn, REFERENCES, may_leave=True):
                     return {}
                 began = time.monotonic()
                 try:
-                    return (yield from self._search(call.part(self._seconds())))
+                    return self._search(context.part(self._seconds()))
                 finally:
                     self.took = time.monotonic() - began
             finally:
@@ -212,17 +199,17 @@ class _Search:
 
     def _seconds(self) -> float:
         """The time for the requests. The check of the file needs time after them."""
-        seconds, left = self._effect.seconds, self._call.deadline - time.monotonic()
+        seconds, left = self._edited.seconds, self._context.call.deadline - time.monotonic()
         if seconds is not None and not self.is_first:
             return seconds
         return max(seconds or 0.0, SHARE * left)
 
-    def _search(self, call: CallContext) -> Steps[Places]:
+    def _search(self, context: Context) -> Places:
         key = self._server.channel.key_of(self._file.uri)
         supports = self._server.channel.session.supports
         if not supports(DOCUMENT_SYMBOLS, key) or not supports(REFERENCES, key):
             return {}
-        reply = yield from self._ask(DOCUMENT_SYMBOLS, about_the_file, call)
+        reply = await_reply(context, self._begin(context, DOCUMENT_SYMBOLS, about_the_file))
         changed = self._changed(reply)
         declared = changed.symbols
         self.names = [one.name for one in declared]
@@ -231,15 +218,11 @@ class _Search:
         if len(declared) > MOST_DECLARATIONS:
             self.reason = TOO_MANY
             self.unsearched += self.names[MOST_DECLARATIONS:]
-        if declared and (loading := (yield from self._wait_for_index(call))):
+        if declared and (loading := self._wait_for_index(context)):
             self.reason, self.unsearched = loading, list(self.names)
-        context = {"includeDeclaration": True}
-        questions = [
-            self._ask(REFERENCES, params_at(one.line + 1, one.column + 1, context=context), call)
-            for one in declared[:MOST_DECLARATIONS]
-        ]
-        places = Places()
-        answers = (yield from together(questions, call)) if questions else ()
+        # All are sent before the first answer is waited for.
+        sent = [self._begin_references(context, symbol) for symbol in declared[:MOST_DECLARATIONS]]
+        places, answers = Places(), await_replies(context, sent)
         for name, answer in zip(self.names, answers, strict=False):
             if isinstance(answer, Reply):
                 self._server.has_searched = True
@@ -251,12 +234,12 @@ class _Search:
                 raise answer
         return places
 
-    def _wait_for_index(self, call: CallContext) -> Steps[str]:
+    def _wait_for_index(self, context: Context) -> str:
         """Wait until the server knows the project; returns why it does not."""
         rule = self._server.choice.definition.index
         # With a file, servers with projects would be shown its text on disk.
         file = self._file if rule is not None and rule.project is None else None
-        caveats = yield from wait_for_index(self._context, self._server, file, call)
+        caveats = wait_for_index(context, self._server, file)
         return next((one.message for one in caveats if one.kind == "index loading"), "")
 
     def _changed(self, reply: Reply) -> ChangedDeclarations:
@@ -267,10 +250,18 @@ class _Search:
         inferred = infers_types(self._file.path)
         return changed_declarations(self._old, self._new, outline, inferred=inferred)
 
-    def _ask(self, method: str, build: Any, call: CallContext) -> Steps[Reply]:
-        until = request_deadline(self._context, self._server, call)
-        return request_document(
-            self._context, self._server, self._file, self._shown, method, build, until, call
+    def _begin_references(self, context: Context, symbol: Outline) -> SentRequest | Exception:
+        more = {"includeDeclaration": True}
+        build = params_at(symbol.line + 1, symbol.column + 1, context=more)
+        try:
+            return self._begin(context, REFERENCES, build)
+        except errors.LspkitError as problem:
+            return problem
+
+    def _begin(self, context: Context, method: str, build: Build) -> SentRequest:
+        until = request_deadline(context, self._server)
+        return begin_document_request(
+            context, self._server, self._file, self._shown, method, build, until
         )
 
 

@@ -1,4 +1,4 @@
-"""The effect `FindImporters`: the files that import files which no longer exist.
+"""The files that import files which no longer exist.
 
 No server can be asked about a file that is gone, so the texts of the project's files are searched
 for the name of its module (`import_lines.py`). Only files of the same servers are concerned.
@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 
 from lspkit.errors import LspkitError
 from lspkit.operations.checks.import_lines import import_word, imports
-from lspkit.operations.effect_results import Dependents
-from lspkit.operations.effects import FindImporters
-from lspkit.runtime.concurrency.call import CallContext
+from lspkit.operations.host_results import Dependents
 from lspkit.runtime.exchange.context import Context
 from lspkit.servers.project.word_search import find_words
 
 
-def find_importers(context: Context, effect: FindImporters, call: CallContext) -> Dependents:
-    """Perform `FindImporters`."""
+def find_importers(context: Context, paths: Sequence[str], seconds: float | None) -> Dependents:
+    """The files that import these, by their texts."""
     began = time.monotonic()
-    until = call.deadline if effect.seconds is None else min(call.deadline, began + effect.seconds)
-    gone = [one for path in effect.paths if (one := _located(context, path))]
+    until = context.call.deadline
+    if seconds is not None:
+        until = min(until, began + seconds)
+    gone = [one for path in paths if (one := _located(context, path))]
     words = {import_word(path) for path in gone}
     servers = {key for path in gone for key in context.pool.expected(path)}
     ids = {server for server, _ in servers}
@@ -41,7 +42,7 @@ def find_importers(context: Context, effect: FindImporters, call: CallContext) -
         is_searched,
         near_path=gone[0] if gone else "",
         until=until,
-        is_cancelled=call.cancelled,
+        is_cancelled=context.call.cancelled,
     )
     lines = {
         path: tuple(word.line for word in found if imports(word))

@@ -20,13 +20,11 @@ import msgspec
 from lspkit.diagnostics.store import StoredReport
 from lspkit.errors import LspkitError
 from lspkit.operations.checks.findings import severity_from_number
-from lspkit.operations.effect_results import Elsewhere, Examined, OthersExamined
-from lspkit.operations.effects import OtherScope
+from lspkit.operations.host import OtherScope
+from lspkit.operations.host_results import Elsewhere, Examined, OthersExamined
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.protocol.wire.results import read_diagnostics
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.drive import together
-from lspkit.runtime.concurrency.waiter import Steps
+from lspkit.runtime.concurrency.parallel import in_parallel
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File
@@ -53,7 +51,7 @@ LEFT_OUT = "it has findings from before, and was not asked again: there are too 
 FROM_BEFORE = "it has findings from before the last change, and cannot be asked about such a file"
 
 #: Checks a file by one server. The last argument is the document of the call.
-ExamineFile = Callable[[Context, Server, File, CallContext, str], Steps[list[Examined]]]
+ExamineFile = Callable[[Context, Server, File, str], list[Examined]]
 
 
 class OtherFilesResult(msgspec.Struct):
@@ -79,7 +77,7 @@ class OtherFilesResult(msgspec.Struct):
         self.by_uri.setdefault("", []).append(examined)
 
     def told(self, severities: tuple[str, ...]) -> OthersExamined:
-        """The result of the effect."""
+        """The findings as a result."""
         found = tuple(Elsewhere(uri, tuple(self.by_uri[uri])) for uri in sorted(self.by_uri))
         took = time.monotonic() - self.began
         return OthersExamined(found, self.coverage, severities, took, self.sees_unsaved)
@@ -90,19 +88,18 @@ def check_other_files(
     server: Server,
     paths: list[str],
     scope: OtherScope,
-    call: CallContext,
     examine_file: ExamineFile,
     own: str = "",
-) -> Steps[OtherFilesResult]:
+) -> OtherFilesResult:
     """The state of all files except `paths`, of which at least one is of the server.
 
     `own` is the document of a call that holds its queue entry, perhaps with its own text.
     """
     about = {path_to_uri(path) for path in paths}
-    call = call.part(scope.seconds)
+    context = context.part(scope.seconds)
     sees_unsaved = server.choice.definition.documents.unsaved != "never"
     if offers_workspace_pull(server):
-        others = yield from _examine_whole(context, server, paths[0], about, call, own)
+        others = _examine_whole(context, server, paths[0], about, own)
         others.sees_unsaved = sees_unsaved
         if scope.only:
             named = {*_dependents(server, scope), *_known(server, scope)}
@@ -117,8 +114,8 @@ def check_other_files(
                 if not batch:
                     break
                 seen.update(batch)
-                jobs = _jobs(context, server, batch, own, call, examine_file, others.by_uri)
-                for failed in (yield from together(jobs, call)):
+                jobs = _jobs(context, server, batch, own, examine_file, others.by_uri)
+                for failed in in_parallel(context.threads, jobs):
                     if isinstance(failed, Exception):
                         raise failed
                 # The check of one file may produce findings about another.
@@ -130,13 +127,13 @@ def check_other_files(
 
 
 def _examine_whole(
-    context: Context, server: Server, path: str, about: set[str], call: CallContext, own: str
-) -> Steps[OtherFilesResult]:
+    context: Context, server: Server, path: str, about: set[str], own: str
+) -> OtherFilesResult:
     others = OtherFilesResult(coverage="workspace")
     if unseen := beside(server, "", context.files, context.pool, own).unseen:
         others.missed(not_checked(server, unseen))
         return others
-    found = yield from pull_workspace(context, server, path_to_uri(path), call)
+    found = pull_workspace(context, server, path_to_uri(path))
     others.by_uri = {uri: [one] for uri, one in found.items() if uri not in about}
     return others
 
@@ -195,22 +192,24 @@ def _jobs(
     server: Server,
     batch: list[str],
     own: str,
-    call: CallContext,
     examine_file: ExamineFile,
     found: dict[str, list[Examined]],
-) -> list[Steps[None]]:
+) -> list[Callable[[], None]]:
     """The checks of files, in order, some at a time: the first ones are finished in time."""
     left = collections.deque(batch)
 
-    def check_next() -> Steps[None]:
-        while left:
-            uri = left.popleft()
-            result = yield from _examine_one(context, server, uri, own, call, examine_file)
+    def check_next() -> None:
+        while True:
+            try:
+                uri = left.popleft()
+            except IndexError:
+                return  # other threads check the rest
+            result = _examine_one(context, server, uri, own, examine_file)
             if result:
                 found[uri] = result
 
     at_a_time = len(batch) if _mostly_waits(server) else AT_A_TIME
-    return [check_next() for _ in range(min(at_a_time, len(batch)))]
+    return [check_next] * min(at_a_time, len(batch))
 
 
 def _mostly_waits(server: Server) -> bool:
@@ -238,20 +237,15 @@ def _has_findings(reports: list[StoredReport], severities: tuple[str, ...]) -> b
 
 
 def _examine_one(
-    context: Context,
-    server: Server,
-    uri: str,
-    own: str,
-    call: CallContext,
-    examine_file: ExamineFile,
-) -> Steps[list[Examined]]:
-    file = context.files.again(uri, since=call.began)
+    context: Context, server: Server, uri: str, own: str, examine_file: ExamineFile
+) -> list[Examined]:
+    file = context.files.again(uri, since=context.call.began)
     if file is None or file.stamp is None:
         return []
-    if not call.is_over:
+    if not context.call.is_over:
         begin_visit(server, uri)
     try:
-        results = yield from examine_file(context, server, file, call, own)
+        results = examine_file(context, server, file, own)
     except LspkitError as problem:  # it is no text any more
         results = [not_checked(server, problem.message)]
     return [one for one in results if one.how != "not applicable"]

@@ -17,7 +17,6 @@ from lspkit.errors import RequestFailedError
 from lspkit.protocol.methods import EXECUTE_COMMAND
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.wire.raw_items import join_lists
-from lspkit.runtime.concurrency.waiter import Steps, uncancelled
 from lspkit.runtime.exchange.ask_server import request_deadline, request_server, wait_for
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.project_index import config_of
@@ -32,7 +31,7 @@ SOURCE = "configuration"
 PUBLISHES_WITHIN = 5.0
 
 
-def read_configuration(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[None]:
+def read_configuration(context: Context, one: CheckSubject, rule: ProofRule) -> None:
     """Have the record know the configuration of a file, after the server has answered about it."""
     server, index = one.server, one.server.choice.definition.index
     if index is None or index.project is None:
@@ -40,21 +39,19 @@ def read_configuration(context: Context, one: CheckSubject, rule: ProofRule) -> 
     if server.record.configuration.files_of(one.uri) is not None:
         return
     changes = server.record.configuration.changes
-    until = request_deadline(context, server, one.call)
-    config = yield from config_of(context, server, index.project, one.file, until)
+    until = request_deadline(context, server)
+    config = config_of(context, server, index.project, one.file, until)
     if config is None:
         return
     files: tuple[str, ...] = (config,) if config else ()
     if config and rule.ask == "tsserver":
-        files = yield from _files_of(context, one, config, until)
+        files = _files_of(context, one, config, until)
     elif config:
-        yield from _wait_for_push(one, path_to_uri(config))
+        _wait_for_push(one, path_to_uri(config))
     server.record.configuration.note(one.uri, files, changes)
 
 
-def _files_of(
-    context: Context, one: CheckSubject, config: str, until: float
-) -> Steps[tuple[str, ...]]:
+def _files_of(context: Context, one: CheckSubject, config: str, until: float) -> tuple[str, ...]:
     """The files of a configuration, after tsserver was asked about them.
 
     Once for all sources that it includes: the answer may list all of them.
@@ -63,7 +60,7 @@ def _files_of(
     while (known := server.record.configuration.files_of(uri)) is None:
         activity = server.activity.next(uri)
         if not server.record.configuration.begin_reading(uri):
-            yield from wait_for(context, server, activity, until)
+            wait_for(context, server, activity, until)
             continue
         try:
             changes = server.record.configuration.changes
@@ -71,7 +68,7 @@ def _files_of(
             there = (base for base in bases if base.endswith(".json") and os.path.isfile(base))
             known = (config, *sorted(there))[:MOST_FILES]
             for path in known:
-                yield from _ask_about(context, one, config, path, until, extends=bool(bases))
+                _ask_about(context, one, config, path, until, extends=bool(bases))
             server.record.configuration.note(uri, known, changes)
             return known
         finally:
@@ -80,7 +77,7 @@ def _files_of(
     return known
 
 
-def _wait_for_push(one: CheckSubject, uri: str) -> Steps[None]:
+def _wait_for_push(one: CheckSubject, uri: str) -> None:
     """Wait until the server has published about a configuration that it has read.
 
     It reads one only once: it is restarted when one has changed.
@@ -90,22 +87,18 @@ def _wait_for_push(one: CheckSubject, uri: str) -> Steps[None]:
         activity = server.activity.next(uri)
         if server.record.last_said(uri) is not None or not server.usable:
             return
-        uncancelled((yield (activity, latest)))
+        one.call.wait(activity, latest)
 
 
 def _ask_about(
     context: Context, one: CheckSubject, config: str, path: str, until: float, *, extends: bool
-) -> Steps[None]:
+) -> None:
     """Have the record know the findings in one file of a configuration."""
     params = {"file": path, "projectFileName": config}
-    items = tsserver.items_of(
-        (yield from _run(context, one, "semanticDiagnosticsSync", params, until))
-    )
+    items = tsserver.items_of(_run(context, one, "semanticDiagnosticsSync", params, until))
     lists = [items or b"[]"]
     if path == config and extends:  # a file that it extends may be missing
-        answer = yield from _run(
-            context, one, "synchronizeProjectList", {"knownProjects": []}, until
-        )
+        answer = _run(context, one, "synchronizeProjectList", {"knownProjects": []}, until)
         lists.append(tsserver.project_errors(answer, config))
     # Not as a push: what vtsls publishes about it, perhaps later, has no codes.
     one.server.record.pulled(path_to_uri(path), None, join_lists(lists), SOURCE)
@@ -113,10 +106,10 @@ def _ask_about(
 
 def _run(
     context: Context, one: CheckSubject, command: str, params: dict[str, Any], until: float
-) -> Steps[bytes]:
+) -> bytes:
     request = tsserver.command_request(command, params)
     try:
-        reply = yield from request_server(context, one.server, EXECUTE_COMMAND, request, until)
+        reply = request_server(context, one.server, EXECUTE_COMMAND, request, until)
     except RequestFailedError:
         return b"null"  # the file is no part of the configuration
     return bytes(reply.result)

@@ -7,7 +7,6 @@ here: the document is touched or saved, the work is started, the barrier is sent
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import msgspec
 
@@ -17,17 +16,15 @@ from lspkit.diagnostics.freshness_events import Proven, Quiet, Target, Unknown
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import StoredReport
 from lspkit.errors import RequestFailedError
-from lspkit.operations.effect_results import Examined
+from lspkit.operations.host_results import Examined
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.wire.messages import REQUEST_CANCELLED
 from lspkit.protocol.wire.raw_items import read_raw_items
-from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
 from lspkit.runtime.exchange.ask_server import (
     GIVEN_UP,
     request_deadline,
     request_server,
-    request_timeout,
     wait_for_answer,
     wait_for_room,
 )
@@ -35,6 +32,7 @@ from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.server.pending_request import PendingRequest
+from lspkit.runtime.server.server import Server
 
 #: Seconds to wait for a silent server that sends no versions; and for the first text of a document.
 SILENCE, FIRST_SILENCE = 3.0, 10.0
@@ -66,23 +64,19 @@ class _Watch(msgspec.Struct):
 
 def wait_for_push(
     context: Context, one: CheckSubject, rule: ProofRule, *, unknown: bool
-) -> Steps[Examined | None]:
+) -> Examined | None:
     """The findings, or why they are unknown; None if they have to be requested.
 
     `unknown`: nothing is known about the server, not even whether it sends versions.
     """
     server = one.server
-    if one.call.is_batch:
-        # The others are begun first, so that what is needed for all of them is sent at once.
-        uncancelled((yield (Waiter(done=True), one.call.deadline)))
-    one.call.checking.get(server.channel, set()).discard(one.uri)
     pending = server.channel.sync(one.file, one.text)
     watch = _begin(one, rule, view_of(pending), unknown=unknown)
     if not rule.start:
-        return (yield from _watch(context, one, watch, pending))
+        return _watch(context, one, watch, pending)
     server.record.want_work(id(watch), max(event.at for event in watch.basis))
     try:
-        return (yield from _watch(context, one, watch, pending))
+        return _watch(context, one, watch, pending)
     finally:
         server.record.want_work(id(watch), None)
         server.activity.tell()  # another call may wait to stop this work
@@ -90,7 +84,7 @@ def wait_for_push(
 
 def _watch(
     context: Context, one: CheckSubject, watch: _Watch, pending: PendingRequest
-) -> Steps[Examined | None]:
+) -> Examined | None:
     server, rule = one.server, watch.rule
     debounce = context.pool.config.timing.debounce_ms / 1000
     while True:
@@ -108,13 +102,13 @@ def _watch(
             # It registered pulls only after its start (pyright does), and pushes nothing now.
             return None
         if isinstance(decision, Unknown):
-            server.give_up_if_stuck(pending, one.began, request_timeout(context, server))
+            server.give_up_if_stuck(pending, one.began, context.pool.request_timeout(server))
             return one.failed(
                 rule, decision.reason, late=decision.reason != freshness_events.CHANGED
             )
-        if (yield from _do(context, one, watch, decision.ask, said)):
+        if _do(context, one, watch, decision.ask, said):
             continue
-        uncancelled((yield (activity, decision.until)))
+        context.call.wait(activity, decision.until)
 
 
 def _begin(one: CheckSubject, rule: ProofRule, view: View, *, unknown: bool) -> _Watch:
@@ -128,7 +122,7 @@ def _begin(one: CheckSubject, rule: ProofRule, view: View, *, unknown: bool) -> 
 
 def _do(
     context: Context, one: CheckSubject, watch: _Watch, ask: str, said: StoredReport | None
-) -> Steps[bool]:
+) -> bool:
     """Do what the decision asks for; False if that is only to wait."""
     server, rule = one.server, watch.rule
     if ask == "touch" and watch.unknown and said is not None and said.version is None:
@@ -140,7 +134,7 @@ def _do(
     if ask == "ordered":
         asked = time.monotonic()
         try:
-            if not (yield from _barrier(context, one, rule)):
+            if not _barrier(context, one, rule):
                 return True
         except RequestFailedError:
             # It cannot read the file, and its push may say why.
@@ -168,38 +162,31 @@ def _do(
 
 
 def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
-    """Give the document a new version if a push about its present one may be outdated.
-
-    Those of the call's other documents that need one get it, too, so that the server looks at all
-    of them together.
-    """
-    channel = one.server.channel
-    if rule.publishes:
-        return channel.touch(one.uri) or view
-    behind: Callable[[str], bool] | None = None
-    if one.server.choice.definition.disk.looks_again == "touch":
-        behind = channel.clock.missed_disk
-    elif rule.how in ("version", "quiet") and not rule.alone:
-        behind = channel.clock.is_behind
-    if behind is None or not behind(one.uri):
-        return view
-    for uri in sorted(one.call.checking.get(channel, ())):
-        if behind(uri):
-            channel.touch(uri)
-    return channel.touch(one.uri) or view
+    """Give the document a new version if a push about its present one may be outdated."""
+    if rule.publishes or is_behind(one.server, rule, one.uri):
+        return one.server.channel.touch(one.uri) or view
+    return view
 
 
-def _barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[bool]:
+def is_behind(server: Server, rule: ProofRule, uri: str) -> bool:
+    """Whether a push about the present version of a document may be outdated."""
+    clock = server.channel.clock
+    if server.choice.definition.disk.looks_again == "touch":
+        return clock.missed_disk(uri)
+    return rule.how in ("version", "quiet") and not rule.alone and clock.is_behind(uri)
+
+
+def _barrier(context: Context, one: CheckSubject, rule: ProofRule) -> bool:
     """Ask what the rule says; whether it was answered."""
-    until = request_deadline(context, one.server, one.call)
+    until = request_deadline(context, one.server)
     params, server = {"textDocument": {"uri": one.uri}}, one.server
     if not (rule.withdraws and server.record.has_answered(one.uri)):
-        yield from request_server(context, server, rule.ask, params, until, one.call)
+        request_server(context, server, rule.ask, params, until)
         server.record.note_answered(one.uri)
         return True
-    yield from wait_for_room(context, server, rule.ask, until)
+    wait_for_room(context, server, rule.ask, until)
     pending = server.channel.ask(rule.ask, params, cancelled=True)
-    answer = yield from wait_for_answer(context, server, pending, until)
+    answer = wait_for_answer(context, server, pending, until)
     if not isinstance(answer, RequestFailedError) or answer.server_code == REQUEST_CANCELLED:
         return True
     if answer.server_code in GIVEN_UP:

@@ -1,4 +1,4 @@
-"""Fresh findings of one source of one server, with their proof, as generators of waits.
+"""Fresh findings of one source of one server, with their proof.
 
 `diagnostics/freshness_decision.py` decides what counts as a proof; here findings are requested.
 Waiting for findings that a server sends by itself is in `proof_by_push.py`.
@@ -16,15 +16,14 @@ from lspkit.diagnostics.freshness_decision import settle
 from lspkit.diagnostics.freshness_events import CHANGED, Proven, Quiet, Target
 from lspkit.diagnostics.proof_rule import How, ProofRule
 from lspkit.errors import RequestFailedError
-from lspkit.operations.effect_results import Examined, Reply
-from lspkit.operations.effects import about_the_file
+from lspkit.operations.host import about_the_file
+from lspkit.operations.host_results import Examined, Reply
 from lspkit.protocol.methods import EXECUTE_COMMAND, PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire.raw_items import join_lists
 from lspkit.protocol.wire.results import read_report
-from lspkit.runtime.concurrency.waiter import Outcome, Steps
 from lspkit.runtime.exchange import ask_server
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import wait_while_reloading
@@ -33,7 +32,7 @@ from lspkit.runtime.files import File
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.project_configuration import read_configuration
 from lspkit.runtime.freshness.proof_by_push import SILENCE, wait_for_push
-from lspkit.runtime.server.pending_request import Build, Question
+from lspkit.runtime.server.pending_request import Build
 from lspkit.runtime.server.server import Server
 
 #: The reason for an answer from before the project was loaded.
@@ -47,7 +46,7 @@ UNTRIED_PULL = (
 NONSENSE = f"it answered {PULL_DIAGNOSTICS} with something that is not a report"
 
 
-def prove(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
+def prove(context: Context, one: CheckSubject, rule: ProofRule) -> Examined:
     """The findings of one source, or why they are unknown."""
     server, unknown = one.server, rule.how is None
     if rule.how is None:
@@ -56,36 +55,36 @@ def prove(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examine
         other: How = "quiet" if server.channel.observations.versionless else "version"
         rule = msgspec.structs.replace(rule, how="pull" if offered else other)
     if rule.how == "pull":
-        return (yield from _pull_when_ready(context, one, rule))
+        return _pull_when_ready(context, one, rule)
     if rule.how == "ordered":
-        yield from _read_again(context, one)
+        _read_again(context, one)
         if rule.ask == "tsserver":
-            return (yield from _ask_tsserver(context, one, rule))
-        return (yield from _after_barrier(context, one, rule))
-    yield from _wait_for_pending(context, one)
-    found = yield from wait_for_push(context, one, rule, unknown=unknown)
+            return _ask_tsserver(context, one, rule)
+        return _after_barrier(context, one, rule)
+    _wait_for_pending(context, one)
+    found = wait_for_push(context, one, rule, unknown=unknown)
     if found is None:
         rule = msgspec.structs.replace(rule, how="pull")
-        found = yield from _pull_when_ready(context, one, rule)
+        found = _pull_when_ready(context, one, rule)
     return found
 
 
-def _pull_when_ready(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
+def _pull_when_ready(context: Context, one: CheckSubject, rule: ProofRule) -> Examined:
     """Ask again if the server was reloading its project meanwhile."""
     server = one.server
     while True:
-        found = yield from _pull_once(context, one, rule)
+        found = _pull_once(context, one, rule)
         may_be = server.channel.observations.ready is not None or server.record.loading.again
         if found.reason != NOT_READY or not may_be or one.call.is_over:
             return found
-        yield from wait_while_reloading(context, one.server, one.call)
+        wait_while_reloading(context, one.server)
 
 
-def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
-    yield from _read_again(context, one)
-    yield from _wait_for_pending(context, one)
+def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Examined:
+    _read_again(context, one)
+    _wait_for_pending(context, one)
     if rule.ask:
-        yield from _request(context, one, rule.ask, about_the_file)
+        _request(context, one, rule.ask, about_the_file)
     lists: list[bytes] = []
     reply: Reply | None = None
     versions: set[int] = set()
@@ -94,7 +93,7 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
         source = f"pull {identifier or ''}".strip()
         last = one.server.record.last_said(one.uri, source)
         known = last.result_id if last is not None else None
-        reply = yield from _request(context, one, PULL_DIAGNOSTICS, _pull(identifier, known))
+        reply = _request(context, one, PULL_DIAGNOSTICS, _pull(identifier, known))
         report = read_report(reply.result)
         if report is None or (report.kind == "unchanged" and last is None):
             return one.failed(rule, NONSENSE)
@@ -111,16 +110,16 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Ex
         return one.failed(rule, "it has no kind of findings to be asked for")
     if len(versions) > 1:
         return one.failed(rule, CHANGED)
-    yield from read_configuration(context, one, rule)
+    read_configuration(context, one, rule)
     # It may have read the files at any time since the request.
     event = freshness_events.Pulled(uri=one.uri, asked_seq=reply.seq, at=asked_at)
     return _judge(one, rule, reply.view, reply.seq, event, lists)
 
 
-def _request(context: Context, one: CheckSubject, method: str, build: Build) -> Steps[Reply]:
-    until = ask_server.request_deadline(context, one.server, one.call)
+def _request(context: Context, one: CheckSubject, method: str, build: Build) -> Reply:
+    until = ask_server.request_deadline(context, one.server)
     return ask_server.request_document(
-        context, one.server, one.file, one.text, method, build, until, one.call
+        context, one.server, one.file, one.text, method, build, until
     )
 
 
@@ -133,18 +132,18 @@ def _keep_related(server: Server, related: dict[str, Any], source: str) -> None:
             server.record.pulled(normalize_uri(uri), None, items, source, report.result_id)
 
 
-def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
-    until = ask_server.request_deadline(context, one.server, one.call)
+def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Examined:
+    until = ask_server.request_deadline(context, one.server)
     requests = [
         one.server.channel.ask_about(
-            one.file, one.text, Question(EXECUTE_COMMAND, _command(command, one.file.path))
+            one.file, one.text, EXECUTE_COMMAND, _command(command, one.file.path)
         )
         for command in tsserver.COMMANDS
     ]
     lists: list[bytes] = []
     try:
         for pending in requests:
-            answered = yield from ask_server.wait_for_answer(context, one.server, pending, until)
+            answered = ask_server.wait_for_answer(context, one.server, pending, until)
             if isinstance(answered, RequestFailedError):
                 raise answered
             items = tsserver.items_of(answered.result)
@@ -158,15 +157,15 @@ def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Steps
         return one.failed(rule, CHANGED)
     if one.is_of_disk:
         one.server.record.pulled(one.uri, view_of(requests[0]).version, join_lists(lists))
-    yield from read_configuration(context, one, rule)
+    read_configuration(context, one, rule)
     first = requests[0]
     event = freshness_events.RequestAnswered(tag=rule.ask, asked_seq=first.seq, at=time.monotonic())
     return _judge(one, rule, view_of(first), first.seq, event, lists)
 
 
-def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Steps[Examined]:
+def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Examined:
     """The push of a server that always pushes before it answers the next request."""
-    reply = yield from _request(context, one, rule.ask, about_the_file)
+    reply = _request(context, one, rule.ask, about_the_file)
     until = min(one.call.deadline, time.monotonic() + SILENCE)
     while True:
         activity = one.server.activity.next()
@@ -180,7 +179,7 @@ def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Step
             )
             return _judge(one, rule, reply.view, reply.seq, event, [said.items])
         # Only for the first text: the server may have to request its settings before it can check.
-        if (yield (activity, until)) is not Outcome.DONE:
+        if not context.call.wait(activity, until):
             return one.failed(rule, "it has published nothing", late=True)
         if one.server.channel.failure is not None:
             raise one.server.channel.failure.copy()
@@ -224,17 +223,17 @@ def _published(one: CheckSubject, view: View) -> list[bytes]:
     return [pushed.items]
 
 
-def _wait_for_pending(context: Context, one: CheckSubject) -> Steps[None]:
+def _wait_for_pending(context: Context, one: CheckSubject) -> None:
     """Make the server process changes of other open documents, if it would delay that."""
     server, method = one.server, one.server.choice.definition.documents.takes_in_by
     for uri, number in server.channel.clock.pending(one.uri) if method else ():
         params = {"textDocument": {"uri": uri}}
-        until = ask_server.request_deadline(context, server, one.call)
-        yield from ask_server.request_server(context, server, method, params, until, one.call)
+        until = ask_server.request_deadline(context, server)
+        ask_server.request_server(context, server, method, params, until)
         server.channel.clock.took_in(uri, number)
 
 
-def _read_again(context: Context, one: CheckSubject) -> Steps[None]:
+def _read_again(context: Context, one: CheckSubject) -> None:
     """Make the server read files that changed on disk, if it does not by itself."""
     server, how = one.server, one.server.choice.definition.disk.looks_again
     if how == "watched" or not server.channel.clock.missed_disk(one.uri):
@@ -243,8 +242,8 @@ def _read_again(context: Context, one: CheckSubject) -> Steps[None]:
     if how == "reload":
         params = {"command": "typescript.reloadProjects", "arguments": []}
         pending = server.channel.ask(EXECUTE_COMMAND, params)
-        yield from ask_server.wait_for_answer(
-            context, server, pending, ask_server.request_deadline(context, one.server, one.call)
+        ask_server.wait_for_answer(
+            context, server, pending, ask_server.request_deadline(context, one.server)
         )
         server.channel.clock.saw_disk()
     else:

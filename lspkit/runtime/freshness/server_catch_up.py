@@ -15,8 +15,6 @@ from lspkit.errors import RequestFailedError, RequestTimeoutError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, METHOD_NOT_FOUND, decode_any
 from lspkit.regular_files import open_regular
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
 from lspkit.runtime.exchange.ask_server import request_deadline, wait_for, wait_for_answer
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
@@ -33,7 +31,7 @@ UNKNOWN = 1.0
 PAUSE = 0.01
 
 
-def wait_for_reread(context: Context, server: Server, call: CallContext) -> Steps[None]:
+def wait_for_reread(context: Context, server: Server) -> None:
     """Wait until it says so, if its configuration has changed; otherwise it has to be restarted."""
     began = time.monotonic()
     while (since := server.record.rereading) is not None and server.usable:
@@ -43,22 +41,22 @@ def wait_for_reread(context: Context, server: Server, call: CallContext) -> Step
         latest = since + PATIENCE
         if time.monotonic() >= latest:
             context.pool.renew(server)
-        elif latest > call.deadline:
-            yield from wait_for(context, server, activity, call.deadline, began=began)
+        elif latest > context.call.deadline:
+            wait_for(context, server, activity, context.call.deadline, began=began)
         else:
-            uncancelled((yield (activity, latest)))
+            context.call.wait(activity, latest)
 
 
-def wait_until_read(context: Context, server: Server, call: CallContext) -> Steps[None]:
+def wait_until_read(context: Context, server: Server) -> None:
     """Wait until the server has read all files that it was told of."""
     method = server.choice.definition.exceptions.read_back
     if not method:
         return
-    deadline = request_deadline(context, server, call)
+    deadline = request_deadline(context, server)
     for uri, number in server.channel.clock.unread():
         until = time.monotonic() + UNKNOWN
-        while not (yield from _is_read(context, server, uri, method, until, deadline)):
-            uncancelled((yield (Waiter(), min(time.monotonic() + PAUSE, deadline))))
+        while not _is_read(context, server, uri, method, until, deadline):
+            context.call.pause(min(time.monotonic() + PAUSE, deadline))
             if time.monotonic() >= deadline:
                 name = os.path.basename(uri_to_path(uri) or uri)
                 why = f"{server.id} has not read {name}, which has changed on disk"
@@ -68,10 +66,10 @@ def wait_until_read(context: Context, server: Server, call: CallContext) -> Step
 
 def _is_read(
     context: Context, server: Server, uri: str, method: str, until: float, deadline: float
-) -> Steps[bool]:
+) -> bool:
     there = _content_of(uri_to_path(uri) or "")
     pending = server.channel.ask(method, {"uri": uri})
-    answered = yield from wait_for_answer(context, server, pending, deadline)
+    answered = wait_for_answer(context, server, pending, deadline)
     if isinstance(answered, RequestFailedError):
         if answered.server_code == CONTENT_MODIFIED:
             return False

@@ -13,7 +13,7 @@ import os
 import msgspec
 
 from lspkit.diagnostics.store import is_empty
-from lspkit.operations.effect_results import Examined
+from lspkit.operations.host_results import Examined
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool

@@ -8,14 +8,12 @@ import msgspec
 
 from lspkit.errors import CancelledError
 from lspkit.msgspec_types import make_decoder
-from lspkit.operations.effect_results import Examined
+from lspkit.operations.host_results import Examined
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS, PULL_WORKSPACE
 from lspkit.protocol.uris import normalize_uri
 from lspkit.protocol.wire.raw_items import read_raw_items
 from lspkit.protocol.wire.results import read_report
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.waiter import Steps
 from lspkit.runtime.exchange.ask_server import request_deadline, request_server
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import nowhere
@@ -52,15 +50,13 @@ def offers_workspace_pull(server: Server) -> bool:
     return any(isinstance(one, dict) and one.get("workspaceDiagnostics") for one in offers)
 
 
-def pull_workspace(
-    context: Context, server: Server, uri: str, call: CallContext
-) -> Steps[dict[str, Examined]]:
+def pull_workspace(context: Context, server: Server, uri: str) -> dict[str, Examined]:
     """The findings of all files that it reports on; `uri` is one of its own.
 
     It may send them in parts. If it does not finish, the parts so far are used.
     """
     began = time.monotonic()
-    until = request_deadline(context, server, call)
+    until = request_deadline(context, server)
     progress = server.channel.session.progress
     with server.channel.lock:
         token = progress.expect_parts()
@@ -69,7 +65,7 @@ def pull_workspace(
     try:
         known = [{"uri": uri, "value": NOT_THE_LAST}]
         params = {"previousResultIds": known, "partialResultToken": token}
-        reply = yield from request_server(context, server, PULL_WORKSPACE, params, until)
+        reply = request_server(context, server, PULL_WORKSPACE, params, until)
         answers.append(reply.result)
     except (*OWN_FAULTS, CancelledError) as problem:
         took = time.monotonic() - began

@@ -51,13 +51,6 @@ class AssignmentCache:
         #: How often servers had to be chosen again.
         self.turnover = 0
 
-    def only_one(self, path: str, now: float) -> Assignment | None:
-        """The valid assignment of a file that has one server, and should have no other."""
-        known = self.known.get(path)
-        if known is None or len(known.servers) != 1 or known.failures:
-            return None
-        return known if known.holds(now, self._environ) and known.admits(path) else None
-
     def like_another(self, path: str, now: float) -> Assignment | None:
         """A valid assignment of a file of the same kind; it is kept for this file, too."""
         known = self.known.get(self._kinds.kind_of(path))

@@ -25,7 +25,7 @@ from lspkit.errors import LspkitError
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.files import DiskState, Files, Layout
+from lspkit.runtime.files import Files
 from lspkit.runtime.pool.event_queue import (
     EventQueue,
     QueuedEvent,
@@ -193,22 +193,6 @@ class DiskEvents:
             self._watchers.release(server.root)
             self._watchers.release(self._files.boundary.root)
             self._changelog.interrupted()
-
-    @property
-    def is_watching(self) -> bool:
-        """Whether there is a server whose files are watched."""
-        return bool(self._held)
-
-    def layout(self) -> Layout:
-        """Which files and folders are where. To be asked after `catch_up`."""
-        return Layout(self._watchers.layout, self._watchers.covers)
-
-    def quiet_state(self) -> DiskState | None:
-        """The state of the folders, if all servers were told of everything; else None."""
-        state = self._watchers.quiet_state()
-        for one in self._held.values():
-            state = None if one.delivery.queue or one.is_behind else state
-        return state
 
     def reading(self) -> tuple[Waiter, float] | None:
         """The first scan of the files, and how long to wait for it; None if it is over."""

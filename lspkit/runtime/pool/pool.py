@@ -1,9 +1,9 @@
 """The servers of one workspace: started on the first file that needs them, one per id and root.
 
-Any number of callers may want a server at once; one start serves them all. It runs on a worker, so
-a caller that gives up does not affect the others. A server that fails is started again after
-growing delays (`backoff.py`); until then its calls fail at once. A missing program is looked for
-again when `PATH` changes, and every few seconds.
+Any number of callers may want a server at once; one start serves them all. It runs in a thread of
+its own, so a caller that gives up does not affect the others. A server that fails is started again
+after growing delays (`backoff.py`); until then its calls fail at once. A missing program is looked
+for again when `PATH` changes, and every few seconds.
 
 Which servers a file gets is decided in `server_choices.py`.
 """
@@ -20,9 +20,9 @@ from collections.abc import Callable, Mapping
 from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServerError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.watching.registrations import FileEvent
-from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.call import Call
+from lspkit.runtime.concurrency.thread_cache import ThreadCache
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import document_handover
 from lspkit.runtime.pool import slot as slots
@@ -55,7 +55,7 @@ class Pool:
         self,
         config: Config,
         files: Files,
-        workers: Workers,
+        threads: ThreadCache,
         timers: Timers,
         version: str,
         *,
@@ -71,9 +71,9 @@ class Pool:
         # Its imports on first use happen now, while descriptors are available.
         #: Which servers files have. Changed by the pool only.
         self.assignments = AssignmentCache(config, environ)
-        self._files, self._workers = files, workers
+        self._files, self._threads = files, threads
         #: Servers that have left their slot, and perhaps still run.
-        self.retirement = Retirement()
+        self.retirement = Retirement(threads)
         self._idle = IdleServers(
             timers, self.retirement, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
         )
@@ -84,7 +84,7 @@ class Pool:
         self._on_event, self._on_refresh, self._on_forward = on_event, on_refresh, on_forward
         self.clock, self._dice = clock, dice
         #: Tells the servers what changes on disk.
-        self.disk_events = DiskEvents(files, self._look_at, self._look_for, workers.do)
+        self.disk_events = DiskEvents(files, self._look_at, self._look_for, threads.do)
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
         self._slots: dict[Key, Slot] = {}
@@ -104,11 +104,16 @@ class Pool:
         """What each root may do; it is replaced as a whole."""
         return self._choices.permits
 
+    def request_timeout(self, server: Server) -> float:
+        """Seconds that one request to a server may take."""
+        own = server.choice.config.timing.request_timeout_ms
+        return (self.config.timing.request_timeout_ms if own is None else own) / 1000
+
     def servers(self) -> list[Server]:
         """All servers that run, start or have failed."""
         return [slot.server for slot in list(self._slots.values())]  # copied in one step
 
-    def in_use_by(self, call: CallContext, key: Key | None = None) -> list[Server]:
+    def in_use_by(self, call: Call, key: Key | None = None) -> list[Server]:
         """All usable servers, or the one of a key: they are kept until the call ends."""
         with self._lock:
             those = [slot.server for at, slot in self._slots.items() if key in (None, at)]
@@ -124,7 +129,7 @@ class Pool:
     # Which servers
 
     def servers_for(
-        self, path: str, call: CallContext, file: File | None = None
+        self, path: str, call: Call, file: File | None = None
     ) -> tuple[list[Server], list[LspkitError]]:
         """The servers of a file, started if needed, and why others are missing.
 
@@ -155,7 +160,7 @@ class Pool:
         return servers, failures
 
     def _start_for(
-        self, path: str, call: CallContext, file: File | None
+        self, path: str, call: Call, file: File | None
     ) -> tuple[list[Server], list[LspkitError]]:
         servers, failures = list[Server](), list[LspkitError]()
         try:
@@ -196,7 +201,7 @@ class Pool:
 
     # Starting
 
-    def server_of(self, choice: Choice, call: CallContext) -> Server:
+    def server_of(self, choice: Choice, call: Call) -> Server:
         """The server for a choice, started if needed. The call keeps it until it ends."""
         self._choices.require_program(choice)
         key = (choice.id, choice.root)
@@ -211,7 +216,7 @@ class Pool:
             launch.retain()  # the guardian is kept between two servers
         # Also for an existing server: the thread that added it may have been interrupted.
         server = slot.server
-        if not server.begun and not self._workers.do(lambda: self._start(server)):
+        if not server.begun and not self._threads.do(lambda: self._start(server)):
             message = f"{choice.id} cannot be started: this process cannot start another thread"
             raise ServerBrokenError(message, server=choice.id)
         return server
@@ -220,7 +225,7 @@ class Pool:
         self.disk_events.begin(server)
         slot = self.slot(server)
         if slot.restless and not server.begun:
-            self._debounce.then(slot, lambda: self._workers.do(lambda: self._launch(server)))
+            self._debounce.then(slot, lambda: self._threads.do(lambda: self._launch(server)))
         else:
             self._launch(server)
 
@@ -308,7 +313,7 @@ class Pool:
         programs = beside(server.choice, self.folders())
         server.start_sidecars(programs, restart_of(self.config.restart))
         if server.reopen:
-            self._workers.do(lambda: document_handover.reopen(server, self._files))
+            self._threads.do(lambda: document_handover.reopen(server, self._files))
         self._idle.begin(server)
 
     def _gone(self, server: Server, error: LspkitError) -> LspkitError:

@@ -1,8 +1,8 @@
 """Stopping servers that are idle, and servers that were replaced.
 
 A server that was not used for long is stopped; the next call starts it again. A server that was
-replaced is stopped as soon as no call waits for it. A stop may take seconds, so it runs on other
-threads than starts.
+replaced is stopped as soon as no call waits for it. A stop may take seconds, so it runs in a thread
+of its own.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from lspkit.runtime.concurrency.thread_cache import ThreadCache
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.server.server import Server
 from lspkit.runtime.server.shutdown import stop
 
@@ -83,12 +83,12 @@ def _is_needed(server: Server) -> bool:
 
 
 class Retirement:
-    """Servers that have left the pool, and the threads that stop them. For any thread."""
+    """Servers that have left the pool, and perhaps still run. For any thread."""
 
-    def __init__(self) -> None:
-        #: Servers that perhaps still run. Adding and removing are atomic.
+    def __init__(self, threads: ThreadCache) -> None:
+        #: Adding and removing are atomic.
         self._servers: set[Server] = set()
-        self._enders = Workers("ender")
+        self._threads = threads
 
     def add(self, server: Server) -> None:
         """The caller stops it; otherwise it is stopped when the workspace closes."""
@@ -106,17 +106,11 @@ class Retirement:
                 self._servers.discard(server)
 
     def do(self, job: Callable[[], object]) -> bool:
-        """Run a job that may take long on one of these threads. False if it cannot run."""
-        return self._enders.do(job)
-
-    def close(self) -> bool:
-        """Finish running jobs. False if a thread still runs."""
-        return self._enders.close()
+        """Run a job that may take long in another thread. False if it cannot run."""
+        return self._threads.do(job)
 
     def drop_after_fork(self) -> None:
-        """In a forked child: the servers and the threads are the parent's."""
-        self._enders = Workers("ender")
-        self._enders.close()
+        """In a forked child: the servers are the parent's."""
         for server in self._servers:
             server.drop_after_fork()
 

@@ -4,15 +4,14 @@ Callers pass whole frames to the writer through a queue, so a server that stops 
 caller past its deadline, and an interrupt never cuts a frame. A caller writes a small frame by
 itself while the writer has nothing to do and the pipe has room: that saves a switch between
 threads. The reader splits and parses the input, lets the session interpret it, and passes the
-events on; a caller reads its own answer if nothing else is to be read (`server_output.py`). All
-three also poll a *wake* pipe: closing its other end ends them, whatever they wait for.
+events on. All three also poll a *wake* pipe: closing its other end ends them, whatever they wait
+for.
 """
 
 from __future__ import annotations
 
 import _thread
 import collections
-import functools
 import logging
 import math
 import os
@@ -23,15 +22,14 @@ from collections.abc import Callable
 
 from lspkit.errors import FramingError
 from lspkit.limits import MOST_BROKEN_OFF
-from lspkit.protocol.events import Answered, Event, Printed
+from lspkit.protocol.events import Event, Printed
 from lspkit.protocol.session import Session, State
-from lspkit.protocol.wire.framing import FrameReader, lacks_bytes, only_frame
-from lspkit.protocol.wire.messages import Malformed, Message, own_result, parse
+from lspkit.protocol.wire.framing import FrameReader
+from lspkit.protocol.wire.messages import Malformed, Message, parse
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.process.child import Child, close_all, unread_bytes
 from lspkit.runtime.process.debug_records import message_trace
-from lspkit.runtime.process.server_output import CHUNK, OWN_READ, Claims, ServerOutput, read_chunk
 
 log = logging.getLogger("lspkit.runtime")
 
@@ -48,6 +46,10 @@ ATOMIC = select.PIPE_BUF
 LAST_WORDS = 0.02
 #: Seconds until a server that has closed its input, and has not ended, is given up.
 INPUT_CLOSED = 0.5
+
+#: Bytes of one read: what a pipe holds. The C library takes a buffer of more than 128 KB from the
+#: system and gives it back each time, which costs ten times as much as the read of a small message.
+CHUNK = 64 * 1024
 
 #: Why a connection ended, where the server gave no better reason.
 CLOSED_OUTPUT = "it closed its output"
@@ -110,7 +112,6 @@ class Connection:
         self._wake_read, wake_write = os.pipe()
         #: The two ends of the wake pipe, until they are closed.
         self._near_end, self._far_end = [self._wake_read], [wake_write]
-        self._output = ServerOutput(child.stdout, child.exit_fd, self._wake_read, input=child.stdin)
         self.last_received = time.monotonic()
         #: Whether a message has come, or the beginning of one.
         self.has_spoken = False
@@ -192,30 +193,6 @@ class Connection:
             waiter.complete()
         return waiter
 
-    def claim_output(self, claims: Claims) -> None:
-        """Keep the output for a caller that is about to send a request. The lock is held.
-
-        Not if another answer is awaited: that may come first.
-        """
-        if not self.session.pending and not self._closing:
-            self._output.claim(claims)
-
-    def read_answer(self, id: int, timeout: float) -> Answered | None:
-        """Read the answer to a request, if it comes soon. The caller has claimed the output."""
-        find = functools.partial(self._own_result, id)
-        result = self._output.read_own(min(timeout, OWN_READ), find, lacks_bytes)
-        # Without the lock: the request is taken out in one step.
-        return None if result is None else self.session.receive_result(id, result)
-
-    def _own_result(self, id: int, data: bytes) -> bytes | None:
-        """The raw result, if these bytes are the answer to a request and nothing else."""
-        self.last_received = time.monotonic()
-        body = only_frame(data) if self._frames.between else None
-        result = None if body is None else own_result(body, id)
-        if result is not None and body is not None:
-            self._record(body)
-        return result
-
     def _record(self, body: bytes) -> None:
         """Record a message that was received, if the user wants that."""
         if message_trace is not None:
@@ -235,18 +212,15 @@ class Connection:
         close_all(self._far_end)
         deadline = time.monotonic() + timeout
         ended = joined(self._threads, timeout)
-        self._output.shut()
         gone = self.child.close(max(0.1, deadline - time.monotonic()))
         # A thread that is still running may use its descriptor: then that stays open.
         if ended:
             self._queue.clear()
-            self._output.release()
             close_all(self._near_end)
         return ended and gone
 
     def drop_after_fork(self) -> None:
         """In a forked child: give up the descriptors, and touch nothing else."""
-        self._output.release()
         close_all(self._near_end)
         close_all(self._far_end)
         self.child.drop_after_fork()
@@ -272,14 +246,19 @@ class Connection:
 
     def _read_all(self) -> str:
         output, ended, wake = self.child.stdout, self.child.exit_fd, self._wake_read
+        poll = select.poll()
+        for descriptor in (output, ended, wake):
+            poll.register(descriptor, select.POLLIN)
+        poll.register(self.child.stdin, 0)  # an end without a reader is always reported
         while True:
-            ready = self._output.wait(self._patience())
+            ready = {descriptor for descriptor, _ in poll.poll(self._patience())}
             if wake in ready:
                 return STUCK if self._stuck else "lspkit closed it"
             if self.child.stdin in ready:  # it may be about to end, which tells more
+                poll.unregister(self.child.stdin)
                 self._end_by = time.monotonic() + INPUT_CLOSED
-            if output in ready or ended in ready:  # a caller may just have read the last output
-                data = self._output.read()
+            if output in ready or ended in ready:
+                data = read_chunk(output)
                 if data:
                     self.last_received = time.monotonic()
                     self._take(data)
@@ -417,3 +396,11 @@ class Connection:
         self._stderr_size += len(data)
         while len(self._stderr) > 1 and self._stderr_size - len(self._stderr[0]) >= STDERR_KEPT:
             self._stderr_size -= len(self._stderr.popleft())
+
+
+def read_chunk(descriptor: int) -> bytes | None:
+    """What can be read now; empty at the end, None if there is nothing."""
+    try:
+        return os.read(descriptor, CHUNK)
+    except BlockingIOError:
+        return None

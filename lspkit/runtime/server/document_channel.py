@@ -20,10 +20,9 @@ from lspkit.protocol.open_documents import OPEN_LIMIT, Document, Documents, Note
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
-from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import File, Files
-from lspkit.runtime.process.server_output import Claims
 from lspkit.runtime.server.change_clock import ChangeClock
 from lspkit.runtime.server.connection import Connection
 from lspkit.runtime.server.document_queue import DocumentQueue
@@ -38,7 +37,7 @@ from lspkit.runtime.server.document_text import (
     to_be_told,
 )
 from lspkit.runtime.server.observations import Observations
-from lspkit.runtime.server.pending_request import NO_QUESTION, Build, PendingRequest, Question
+from lspkit.runtime.server.pending_request import Build, PendingRequest
 from lspkit.servers.definition import Definition
 
 #: The rule by which a file is not shown to a server.
@@ -82,7 +81,7 @@ class DocumentChannel:
         self.queue, self.commands = DocumentQueue(), DocumentQueue()
         #: When it was last used, by the monotonic clock; and the calls that still use it.
         self.last_used = time.monotonic()
-        self.users: set[CallContext] = set()
+        self.users: set[Call] = set()
         #: Documents of which `save_held` sends one `didSave`.
         self._held: list[str] = []
         #: Texts to send when it is up, by URI.
@@ -99,13 +98,11 @@ class DocumentChannel:
             raise ServerBrokenError(f"{self._id} is {self._state()}", server=self._id)
         return self.connection
 
-    def ask(
-        self, method: str, params: Any, claims: Claims | None = None, *, cancelled: bool = False
-    ) -> PendingRequest:
+    def ask(self, method: str, params: Any, *, cancelled: bool = False) -> PendingRequest:
         """Queue a request about no document; one that is `cancelled` at once is answered, too."""
         pending = PendingRequest(method, Waiter(), None)
         with self.lock:
-            self.enqueue(pending, params, claims)
+            self.enqueue(pending, params)
             if cancelled:
                 self.post([("$/cancelRequest", {"id": pending.id})])
             self.last_used = time.monotonic()
@@ -116,33 +113,20 @@ class DocumentChannel:
         with self.lock:
             self.post([(method, params)])
 
-    def ask_about(self, file: File, text: str | None, question: Question) -> PendingRequest:
-        """Bring the document up to date and queue a request about it, in one step."""
+    def ask_about(self, file: File, text: str | None, method: str, build: Build) -> PendingRequest:
+        """Bring the document up to date and queue a request about it, in one step.
+
+        Without a method, nothing is asked.
+        """
         self._refuse_foreign(file)
         given = None if text is None else Text(text)
         shown: DocumentText | None = None
         while True:
             with self.lock:
-                pending = self._ask_about(file, given, shown, question)
+                pending = self._ask_about(file, given, shown, (method, build))
             if pending is not None:
                 return pending
             shown = self._shown(file, given)  # outside the lock, then compare and set
-
-    def ask_known(
-        self, file: File, method: str, build: Build, claims: Claims | None
-    ) -> PendingRequest:
-        """Queue a request about a file that the server probably has as it is on disk."""
-        with self.lock:
-            document, session = self.documents.get(file.uri), self.session
-            if document is not None and not document.unsure and document.stamp == file.stamp:
-                uri, text = document.key.uri, document.text
-                params = build(uri, text, session.encoding)
-                alone = len(self.documents) == 1
-                view = View(uri, text, document.version, session.encoding, alone)
-                pending = PendingRequest(method, Waiter(), view, seq=self.clock.seq)
-                self.enqueue(pending, params, claims)
-                return pending
-        return self.ask_about(file, None, Question(method, build, claims))
 
     def _refuse_foreign(self, file: File) -> None:
         """Raise if the server must not see the file; if it is open, close it."""
@@ -156,13 +140,14 @@ class DocumentChannel:
         return text_for(self._files, file, given, opens_as_on_disk=self._opens_as_on_disk)
 
     def _ask_about(
-        self, file: File, given: Text | None, shown: DocumentText | None, question: Question
+        self, file: File, given: Text | None, shown: DocumentText | None, asked: tuple[str, Build]
     ) -> PendingRequest | None:
+        method, build = asked
         document, key = self.documents.get(file.uri), self.key_of(file.uri)
         encoding = self.session.encoding
         notes: list[Note] = []
         if given is None and document is not None and is_up_to_date(document, file):
-            params = question.build(key.uri, document.text, encoding)
+            params = build(key.uri, document.text, encoding)
         else:
             if shown is None:
                 is_open = document is not None and not document.unsure
@@ -170,12 +155,12 @@ class DocumentChannel:
                     return None
                 shown = DocumentText(given)
             # `build` may raise: it runs first, before anything is changed or sent.
-            params = question.build(key.uri, shown.text, encoding)
+            params = build(key.uri, shown.text, encoding)
             document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
         view = View(key.uri, document.text, document.version, encoding)
-        pending = PendingRequest(question.method, Waiter(), view)
-        if question.method:
-            self.enqueue(pending, params, question.claims, notes)
+        pending = PendingRequest(method, Waiter(), view)
+        if method:
+            self.enqueue(pending, params, notes)
             self.last_used = time.monotonic()
         else:
             self.post(notes)
@@ -212,7 +197,7 @@ class DocumentChannel:
 
     def sync(self, file: File, text: str | None) -> PendingRequest:
         """Bring the document up to date, without a request."""
-        return self.ask_about(file, text, NO_QUESTION)
+        return self.ask_about(file, text, "", _nothing)
 
     def tell(self, file: File, text: str | None) -> None:
         """Bring the document up to date, now or as soon as the server is up. Does not wait."""
@@ -295,15 +280,12 @@ class DocumentChannel:
         self,
         pending: PendingRequest,
         params: Any,
-        claims: Claims | None = None,
         notes: Iterable[Note] = (),
     ) -> None:
         """Queue a request, after notifications. The lock is held."""
         connection, session = self.connection, self.session
         if connection is None or self.failure is not None or session.state is not State.RUNNING:
             connection = self._connected()  # raises
-        if claims is not None:
-            connection.claim_output(claims)
         try:
             uri = pending.view.uri if pending.view is not None else ""
             pending.id, frame = session.request(pending.method, params, pending.waiter, uri)
@@ -427,3 +409,7 @@ class DocumentChannel:
         # Copied in one step: an answer may come meanwhile.
         pending = list(self.session.pending.values())
         return {one.uri for one in pending} | self.queue.taken()
+
+
+def _nothing(*_: object) -> None:
+    """The params of no request."""

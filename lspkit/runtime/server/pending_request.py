@@ -11,24 +11,9 @@ from lspkit.errors import LspkitError
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.process.server_output import Claims
 
 #: Makes the params of a request from the document as it is when the request is queued.
 Build = Callable[[str, Text, Encoding], Any]
-
-
-class Question(msgspec.Struct, frozen=True):
-    """A request about a document, whose params depend on the text of that."""
-
-    method: str
-    build: Build
-    #: Not None if the caller waits for the answer in this thread: then the output of the server is
-    #: claimed for it, if that is possible.
-    claims: Claims | None = None
-
-
-#: The document is brought up to date, and nothing is asked.
-NO_QUESTION = Question("", lambda *_: None)
 
 
 class PendingRequest(msgspec.Struct):

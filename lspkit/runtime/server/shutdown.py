@@ -26,6 +26,17 @@ RUNGS: tuple[tuple[str, float], ...] = (
 SWEEP = 2.0
 
 
+class _Answer(Waiter, eq=False, kw_only=True):
+    """The answer to `shutdown`, which wakes the thread that stops all servers."""
+
+    reacted: Waiter
+
+    def wake(self) -> None:
+        """It has come."""
+        super().wake()
+        self.reacted.wake()
+
+
 class _Descent:
     """One server that is being stopped."""
 
@@ -33,8 +44,7 @@ class _Descent:
         self.server = server
         self.rung = -1
         self.until = 0.0
-        self._answered = Waiter()
-        self._answered.on_done = reacted.wake
+        self._answered = _Answer(reacted=reacted)
         server.exit_waiters.append(reacted)
 
     def ended(self) -> bool:

@@ -14,7 +14,6 @@ import array
 import ctypes
 import errno
 import fcntl
-import itertools
 import os
 import select
 import struct
@@ -22,7 +21,6 @@ import termios
 import threading
 from collections.abc import Callable, Iterator
 
-from lspkit.runtime.files import DiskState
 from lspkit.runtime.watch.notifier import Hints, Notifier
 
 IN_MODIFY = 0x2
@@ -60,12 +58,8 @@ CLOSED = IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
 #: After these the path is missing, until something is created there.
 LEFT = IN_MOVED_FROM | IN_DELETE
 
-#: After these the content may be new, but every path leads where it did.
-IN_PLACE = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_ISDIR
 
 _HEAD = struct.Struct("iIII")
-#: The numbers of layouts. None is used twice, also by another notifier.
-_LAYOUTS = itertools.count(1)
 
 
 class InotifyNotifier(Notifier):
@@ -75,8 +69,6 @@ class InotifyNotifier(Notifier):
 
     def __init__(self) -> None:
         super().__init__()
-        self.layout = next(_LAYOUTS)
-        self.state = DiskState(self.layout)
         library = ctypes.CDLL(None, use_errno=True)
         self._add: Callable[[int, bytes, int], int] = library.inotify_add_watch
         self._remove: Callable[[int, int], int] = library.inotify_rm_watch
@@ -156,21 +148,11 @@ class InotifyNotifier(Notifier):
         # Asked first, since an empty read would raise, and this runs before every request.
         if not self.has_news():
             return False
-        self.state = DiskState(0)  # an interrupt may come before the new one is known
-        try:
-            for watch, mask, name in _events(os.read(self._descriptor, self._waiting_bytes[0])):
-                self._take(hints, watch, mask, name)
-        except BaseException:
-            # An interrupt: events that were read and not recorded are lost.
-            self.lost, self.layout = True, next(_LAYOUTS)
-            raise
-        finally:
-            self.state = DiskState(self.layout)
+        for watch, mask, name in _events(os.read(self._descriptor, self._waiting_bytes[0])):
+            self._take(hints, watch, mask, name)
         return True
 
     def _take(self, hints: Hints, watch: int, mask: int, name: bytes) -> None:
-        if mask & ~IN_PLACE:
-            self.layout = next(_LAYOUTS)
         if mask & IN_Q_OVERFLOW:
             self.lost = True
             return

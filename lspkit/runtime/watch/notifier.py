@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import threading
 
-from lspkit.runtime.files import DiskState
-
 #: Paths to look at. True: the content is new, even if its stamp is equal.
 Hints = dict[str, bool]
 
@@ -27,11 +25,6 @@ class Notifier:
     blind = False
 
     def __init__(self) -> None:
-        #: The layout of the watched folders, which files, folders and links are where: another
-        #: number when a creation, deletion or move was read. 0 if some may be missed.
-        self.layout = 0
-        #: The state of the watched folders: another object when anything was read.
-        self.state = DiskState(0)
         #: Set when hints were lost: everything has to be looked at. Reset by the reader.
         self.lost = False
         #: Files that a program is writing, as far as that is known. Emptied by the reader.

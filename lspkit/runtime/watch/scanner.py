@@ -49,9 +49,6 @@ class Scanner:
         #: Why the watches have to be given up; empty if they need not be.
         self.limit = ""
         self._hints: Hints = {}
-        #: Whether nothing has to be compared unless the notifier has news. Cleared by everything
-        #: that reads hints or compares; set by `is_quiet`.
-        self.settled = False
         # Processor seconds of the last comparison of everything, when it began, and when it ended.
         self._cost, self._began, self._looked = 0.0, 0.0, 0.0
         self.notifier: Notifier
@@ -76,7 +73,6 @@ class Scanner:
 
     def collect(self) -> bool:
         """Read the present hints; returns whether there were any, or more will come soon."""
-        self.settled = False
         hinted = self.notifier.drain(self._hints) or self.notifier.lost
         return hinted or bool(self.notifier.writing)
 
@@ -84,16 +80,6 @@ class Scanner:
     def is_behind(self) -> bool:
         """Whether a comparison is unfinished for lack of time."""
         return bool(self.snapshot.behind or self._hints)
-
-    @property
-    def layout(self) -> int:
-        """The number of the layout (`Notifier.layout`); 0 while a comparison is due.
-
-        Folders are watched only when they are compared, and another one may lie there already.
-        """
-        notifier = self.notifier
-        number, unsettled = notifier.layout, self.limit or notifier.lost or self.is_behind
-        return 0 if unsettled or self.snapshot.unsure else number
 
     @property
     def unseen(self) -> str:
@@ -107,9 +93,8 @@ class Scanner:
         That is so before nearly every request.
         """
         notifier, snapshot = self.notifier, self.snapshot
-        self.settled = False
         self._hints.update(dict.fromkeys(snapshot.moved(), True))
-        self.settled = (
+        return (
             notifier.exact
             and not self.limit
             and not (notifier.drain(self._hints) or notifier.lost or notifier.writing)
@@ -117,11 +102,9 @@ class Scanner:
             and not (snapshot.report.events or snapshot.report.brief)
             and snapshot.folders.keys() >= snapshot.tops
         )
-        return self.settled
 
     def carry_out(self, order: Callable[[TreeSnapshot], None]) -> None:
         """Change what is watched."""
-        self.settled = False
         order(self.snapshot)
 
     def look(self, until: float = math.inf) -> bool:
@@ -129,7 +112,6 @@ class Scanner:
 
         The next call continues then.
         """
-        self.settled = False
         self.notifier.writing.clear()
         self._go_on(until)
         if self.notifier.lost and not self.snapshot.behind:
@@ -148,7 +130,6 @@ class Scanner:
 
     def look_by_the_clock(self, until: float = math.inf) -> None:
         """Compare paths that have no hints."""
-        self.settled = False
         if self.notifier.blind and not self.snapshot.behind:
             self.look_everywhere(until)
         if self.snapshot.unsure or self.snapshot.missing():
@@ -181,7 +162,6 @@ class Scanner:
 
     def look_everywhere(self, until: float = math.inf) -> None:
         """Compare everything, and record the processor time."""
-        self.settled = False
         started, self._began = time.thread_time(), time.monotonic()
         self.snapshot.look_everywhere(until)
         self._cost, self._looked = time.thread_time() - started, time.monotonic()
@@ -211,7 +191,6 @@ class Scanner:
 
     def read_some(self, seconds: float) -> None:
         """Read folders that were not read yet."""
-        self.settled = False
         until = time.monotonic() + seconds
         while self.snapshot.due and time.monotonic() < until:
             self.snapshot.read_next()
@@ -221,7 +200,6 @@ class Scanner:
 
         All watches are released: otherwise no other program of this user could have any.
         """
-        self.settled = False
         log.debug("files are polled: %s", self.limit)
         warning = (
             "all files are looked at before each call, which takes time, because the system cannot "

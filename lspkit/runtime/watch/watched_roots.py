@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable
 
 from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.files import DiskState
 from lspkit.runtime.watch.backend import best_notifier
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.links import NO_TARGETS, LinkTargets
@@ -125,25 +124,6 @@ class WatchedRoots:
         """Announce all changes up to now before this returns; see `Watcher.catch_up`."""
         watcher = self._watcher
         return watcher is None or watcher.catch_up(until)
-
-    @property
-    def layout(self) -> int:
-        """The number of the layout: which files, folders and links are where.
-
-        Another one after each creation, deletion or move up to the last `catch_up`; 0 if not all of
-        them are seen.
-        """
-        watcher = self._watcher
-        return 0 if watcher is None else watcher.layout
-
-    def quiet_state(self) -> DiskState | None:
-        """The state of the folders, if nothing has to be compared or announced; else None."""
-        return None if self._watcher is None else self._watcher.quiet_state()
-
-    def covers(self, folder: str, top: str) -> bool:
-        """Whether that number is about this folder, and those around it up to `top`."""
-        watcher = self._watcher
-        return watcher is not None and watcher.covers(folder, top)
 
     def note(self, paths: Iterable[str]) -> list[FileEvent]:
         """The caller has just changed these paths: returns its events, which are not announced."""

@@ -31,7 +31,6 @@ from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, time_left
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.files import DiskState
 from lspkit.runtime.watch.backend import best_notifier
 from lspkit.runtime.watch.event_report import Batch, batch_of
 from lspkit.runtime.watch.excluded_folders import is_excluded
@@ -131,34 +130,6 @@ class Watcher:
             return 0
         with self._caller_lock, self._turn:
             return 0 if self._scanner is None else self._scanner.snapshot.files
-
-    @property
-    def layout(self) -> int:
-        """The number of the layout of the folders (`Notifier.layout`); 0 if it is not known."""
-        scanner = self._scanner
-        return 0 if scanner is None or self.warning else scanner.layout
-
-    def quiet_state(self) -> DiskState | None:
-        """The state of the folders, if nothing has to be compared or announced; else None."""
-        if self._orders or self.warning:
-            return None
-        with self._turn:
-            scanner = self._scanner
-            if scanner is None or not scanner.settled or scanner.limit or scanner.snapshot.moved():
-                return None
-            state = None if scanner.notifier.has_news() else scanner.notifier.state
-        return None if self._found.queue else state
-
-    def covers(self, folder: str, top: str) -> bool:
-        """Whether that number is about this folder, and those around it up to `top`."""
-        snapshot = None if self._scanner is None else self._scanner.snapshot
-        while snapshot is not None and folder in snapshot.folders:
-            if folder in snapshot.unreadable:
-                return False
-            if folder == top:
-                return True
-            folder = folder.rpartition(os.sep)[0]
-        return False
 
     def also(self, folder: str, *, deep: bool = True, since: int | None = None) -> Waiter:
         """Watch another folder, also an excluded one; complete when it was read.

@@ -26,16 +26,18 @@ def is_free(lock: threading.Lock) -> bool:
     return False
 
 
-def test_a_callers_cancel_is_asked_without_a_lock(tmp_path, scripted):
+def test_a_callers_cancel_is_looked_at_without_a_lock(tmp_path, scripted):
     argv = scripted(Script(faults=[Fault("textDocument/definition", "hang")]))
     with workspace(tmp_path, argv) as ws:
-        calls: Any = ws._engine.pool._workers.calls
+        engine: Any = ws._engine
         free: list[bool] = []
         given_up = threading.Event()
 
         class Nosy:
             def is_set(self) -> bool:
-                free.extend(is_free(task._lock) for task in list(calls))
+                free.extend(is_free(call._shared.lock) for call in engine._calls._running.copy())
+                free.extend(is_free(server.channel.lock) for server in engine.pool.servers())
+                free.extend(map(is_free, (engine.pool._lock, engine.threads._lock)))
                 return given_up.is_set()
 
         future = ws.submit(ws.definition, "a.scr", 2, 4, cancel=Nosy())

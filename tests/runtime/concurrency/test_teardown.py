@@ -11,7 +11,7 @@ import lspkit
 from lspkit.runtime.concurrency.teardown import ATTEMPTS, Teardown
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.testing import Fault, Log, Script
-from tests.scripted import ask, workspace
+from tests.scripted import ask, comes_true, workspace
 
 HANG = Script(faults=[Fault("textDocument/definition", "hang")])
 PATIENCE = 20.0
@@ -169,11 +169,11 @@ def test_a_call_whose_server_was_never_started_ends_with_the_workspace(
     with workspace(tmp_path, scripted(Script())) as ws:
         asked, ended = threading.Event(), []
 
-        def never(_: object) -> bool:
+        def never(job: object, most: int = 0) -> bool:
             asked.set()
             return True  # and lose it, as a pool that is closed before its turn came
 
-        monkeypatch.setattr(ws._engine._workers, "do", never)
+        monkeypatch.setattr(ws._engine.threads, "do", never)
 
         def caller() -> None:
             with pytest.raises(lspkit.WorkspaceClosedError):
@@ -188,14 +188,23 @@ def test_a_call_whose_server_was_never_started_ends_with_the_workspace(
         assert ended
 
 
-def test_a_submitted_call_that_had_not_begun_ends_with_the_workspace(
-    tmp_path, scripted, monkeypatch
-):
-    with workspace(tmp_path, scripted(Script())) as ws:
-        monkeypatch.setattr(ws._engine._workers, "do", lambda _: True)
-        future = ws.submit(ws.definition, "a.scr", 2, 4)
+def test_calls_that_are_submitted_around_the_end_of_the_workspace_all_end(tmp_path, scripted):
+    with workspace(tmp_path, scripted(HANG)) as ws:
+        futures, stop = [], threading.Event()
+
+        def submitting() -> None:
+            while not stop.wait(0.001) and len(futures) < 200:
+                futures.append(ws.submit(ws.definition, "a.scr", 2, 4))
+
+        caller = threading.Thread(target=submitting)
+        caller.start()
+        assert comes_true(lambda: len(futures) > 20)
         ws.close()
-        assert isinstance(future.exception(PATIENCE), lspkit.WorkspaceClosedError)
+        stop.set()
+        caller.join(PATIENCE)
+        futures.append(ws.submit(ws.definition, "a.scr", 2, 4))
+    problems = {type(future.exception(PATIENCE)) for future in futures}
+    assert problems == {lspkit.WorkspaceClosedError}
 
 
 def test_a_server_is_not_asked_to_end_by_who_closes_at_once(tmp_path, scripted):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lspkit.runtime.concurrency.timers import UNWANTED, Timers
+from lspkit.runtime.concurrency.timers import Timers
 
 PATIENCE = 20.0
 
@@ -83,9 +83,7 @@ def test_a_job_may_ask_for_another(timers):
     assert done.wait(PATIENCE)
 
 
-def test_there_is_no_thread_before_the_first_job_and_none_for_never(timers):
-    assert running() == []
-    timers.at(float("inf"), lambda: None)
+def test_there_is_no_thread_before_the_first_job(timers):
     assert running() == []
     timers.at(time.monotonic() + 3600, lambda: None)
     assert running() == ["lspkit-timers"]
@@ -100,26 +98,6 @@ def test_closing_forgets_what_is_due_and_ends_the_thread():
     timers.close()
     assert running() == []
     assert called == []
-
-
-def test_a_job_that_is_dropped_is_not_done(timers):
-    done, called = threading.Event(), []
-    due = time.monotonic() + 0.05
-    dropped = timers.at(due, lambda: called.append(1))
-    timers.at(due, done.set)
-    timers.drop(dropped)
-    timers.drop(dropped)
-    assert done.wait(PATIENCE)
-    assert called == []
-
-
-def test_what_was_dropped_is_not_kept(timers):
-    later = time.monotonic() + 3600
-    kept = [timers.at(later, lambda: None) for _ in range(10)]
-    for one in [timers.at(later, lambda: None) for _ in range(10 * UNWANTED)]:
-        timers.drop(one)
-    assert len(timers._due) <= UNWANTED + len(kept)
-    assert {id(one) for one in kept} <= {id(timer) for _, _, timer in timers._due}
 
 
 def test_a_job_may_close_the_timers():

@@ -1,18 +1,20 @@
-"""Waiting for one thing, with a deadline, a cancel and an interrupt."""
+"""Waiting for one thing, with a deadline and a cancel; and what the parts of a call do once."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import lspkit
+from lspkit.runtime.concurrency import call as calls
 from lspkit.runtime.concurrency.broadcast import Broadcast
-from lspkit.runtime.concurrency.call import CallContext, CancelToken
-from lspkit.runtime.concurrency.drive import block, together
-from lspkit.runtime.concurrency.waiter import Outcome, Waiter
+from lspkit.runtime.concurrency.call import Call, CancelToken
+from lspkit.runtime.concurrency.waiter import Waiter
+from tests.scripted import comes_true
 
 FOREVER = float("inf")
 PATIENCE = 20.0
@@ -24,15 +26,10 @@ def in_thread(job: Callable[[], object]) -> threading.Thread:
     return thread
 
 
-def test_who_was_woken_before_the_wait_does_not_wait():
+def complete(value: object = None) -> Waiter:
     waiter = Waiter()
-    waiter.wake()
-    thread = in_thread(lambda: waiter.wait(3600))
-    thread.join(PATIENCE)
-    waited = thread.is_alive()
-    waiter.complete()
-    thread.join()
-    assert not waited
+    waiter.complete(value)
+    return waiter
 
 
 # Waking several
@@ -40,47 +37,41 @@ def test_who_was_woken_before_the_wait_does_not_wait():
 
 def test_an_event_about_a_subject_wakes_who_waits_for_it_or_for_anything():
     news = Broadcast()
-    any_, one, other = news.next(), news.next("one"), news.next("other")
-    news.tell("one")
-    assert [any_.done, one.done, other.done] == [True, True, False]
+    any_, first, other = news.next(), news.next("first"), news.next("other")
+    news.tell("first")
+    assert [any_.done, first.done, other.done] == [True, True, False]
 
 
 def test_an_event_about_nothing_in_particular_wakes_all():
     news = Broadcast()
-    waiters = [news.next(), news.next("one"), news.next("other")]
+    waiters = [news.next(), news.next("first"), news.next("other")]
     news.tell()
     assert all(waiter.done for waiter in waiters)
-    assert not news.next("one").done
+    assert not news.next("first").done
     news.tell(over=True)
-    assert news.next("one").done
+    assert news.next("first").done
 
 
 # A waiter
 
 
 def test_a_complete_waiter_is_not_waited_for():
-    waiter = Waiter()
-    waiter.complete(7)
+    waiter = complete(7)
     assert waiter.wait(0)
     assert (waiter.done, waiter.value) == (True, 7)
 
 
 def test_only_the_first_value_counts():
-    waiter = Waiter()
-    waiter.complete(1)
+    waiter = complete(1)
     waiter.complete(2)
     assert waiter.value == 1
 
 
-def test_a_waiter_that_nobody_completes_ends_with_the_time():
+@pytest.mark.parametrize("timeout", [0.05, 0, -1])
+def test_a_waiter_that_nobody_completes_ends_with_the_time(timeout):
     began = time.monotonic()
-    assert not Waiter().wait(0.05)
-    assert time.monotonic() - began >= 0.04
-
-
-@pytest.mark.parametrize("timeout", [0, -1])
-def test_no_time_is_no_wait(timeout):
     assert not Waiter().wait(timeout)
+    assert time.monotonic() - began > timeout - 0.02
 
 
 def test_another_thread_completes_it():
@@ -91,27 +82,13 @@ def test_another_thread_completes_it():
     assert waiter.value == "x"
 
 
-def test_a_wake_lets_the_consumer_look_around_once():
-    waiter = Waiter()
-    waiter.wake()
-    waiter.wake()
-    assert not waiter.wait(PATIENCE)
-    assert not waiter.wait(0.01)
-
-
-def test_a_callback_is_called_by_whoever_completes_it():
-    waiter, seen = Waiter(), []
-    waiter.on_done = lambda: seen.append(waiter.value)
-    waiter.wake()
-    waiter.complete(5)
-    waiter.complete(6)
-    assert seen == [None, 5]
-
-
 def test_a_wake_before_the_wait_ends_it_once():
     waiter = Waiter()
     waiter.wake()
-    assert not waiter.wait(PATIENCE)
+    waiter.wake()
+    thread = in_thread(lambda: waiter.wait(3600))
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
     began = time.monotonic()
     assert not waiter.wait(0.03)
     assert time.monotonic() - began > 0.02
@@ -120,9 +97,9 @@ def test_a_wake_before_the_wait_ends_it_once():
 def test_many_waits_are_ended_by_another_thread():
     """The lock is made by the wait, while the other thread completes."""
     waiters = [Waiter() for _ in range(2000)]
-    thread = in_thread(lambda: [one.complete(number) for number, one in enumerate(waiters)])
-    assert all(one.wait(PATIENCE) for one in waiters)
-    assert [one.value for one in waiters] == list(range(2000))
+    thread = in_thread(lambda: [waiter.complete(number) for number, waiter in enumerate(waiters)])
+    assert all(waiter.wait(PATIENCE) for waiter in waiters)
+    assert [waiter.value for waiter in waiters] == list(range(2000))
     thread.join()
 
 
@@ -132,75 +109,92 @@ def test_many_waits_are_ended_by_another_thread():
 def test_a_call_is_done_when_its_waiter_is():
     waiter = Waiter()
     thread = in_thread(waiter.complete)
-    assert CallContext().wait(waiter, FOREVER) is Outcome.DONE
+    assert Call().wait(waiter)
     thread.join()
 
 
 @pytest.mark.parametrize(("timeout", "until"), [(0.03, FOREVER), (None, 0.03), (0.03, 3600)])
 def test_the_earlier_of_deadline_and_until_ends_a_wait(timeout, until):
     began = time.monotonic()
-    outcome = CallContext(timeout).wait(Waiter(), began + until)
-    assert outcome is Outcome.TIMED_OUT
-    assert 0.02 < time.monotonic() - began < 10
+    assert not Call(timeout).wait(Waiter(), began + until)
+    assert time.monotonic() - began > 0.02
 
 
-def test_what_is_done_counts_after_the_deadline_too():
-    waiter = Waiter()
-    waiter.complete()
-    assert CallContext(0).wait(waiter, 0) is Outcome.DONE
+@pytest.mark.parametrize(("whole", "seconds"), [(0.03, 3600), (None, 0.03), (3600, 0.03)])
+def test_a_part_ends_with_its_own_time_and_never_after_the_call(whole, seconds):
+    assert not Call(whole).part(seconds).wait(Waiter())
+
+
+def test_what_is_done_counts_after_the_deadline_and_after_a_cancel():
+    cancel = CancelToken()
+    cancel.set()
+    assert Call(0, cancel).wait(complete(), 0)
 
 
 @pytest.mark.parametrize("kind", [CancelToken, threading.Event])
 def test_a_cancel_ends_a_wait(kind):
     cancel = kind()
-    thread = in_thread(cancel.set)
-    assert CallContext(PATIENCE, cancel).wait(Waiter(), FOREVER) is Outcome.CANCELLED
-    thread.join()
+    with ThreadPoolExecutor(1) as pool:
+        wait = pool.submit(Call(PATIENCE, cancel).wait, Waiter())
+        cancel.set()
+        assert isinstance(wait.exception(PATIENCE), lspkit.CancelledError)
 
 
 @pytest.mark.parametrize("kind", [CancelToken, threading.Event])
 def test_a_cancel_that_was_set_before_ends_it_at_once(kind):
     cancel = kind()
     cancel.set()
-    call = CallContext(None, cancel)
+    call = Call(None, cancel)
     assert call.cancelled()
-    assert call.wait(Waiter(), FOREVER) is Outcome.CANCELLED
+    assert call.is_over
+    with pytest.raises(lspkit.CancelledError):
+        call.wait(Waiter())
 
 
-def test_a_cancel_wakes_its_waiter_within_milliseconds():
-    best = []
-    for _ in range(5):
-        cancel, waiter, told = CancelToken(), Waiter(), []
-
-        def tell(cancel=cancel, waiter=waiter, told=told):
-            while not cancel._waiters:
-                threading.Event().wait(0.001)
-            told.append(time.monotonic())
-            cancel.set()
-
-        thread = in_thread(tell)
-        assert CallContext(PATIENCE, cancel).wait(waiter, FOREVER) is Outcome.CANCELLED
-        best.append(time.monotonic() - told[0])
-        thread.join()
-    assert min(best) < 0.02
+def test_a_cancel_token_wakes_who_waits_and_a_stop_does_without_being_looked_for(monkeypatch):
+    monkeypatch.setattr(calls, "EVENT_LOOK", 3600)
+    cancel, stopped = CancelToken(), Call(None, threading.Event())
+    with ThreadPoolExecutor(2) as pool:
+        waits = [pool.submit(call.wait, Waiter()) for call in (Call(None, cancel), stopped.part(9))]
+        assert comes_true(lambda: cancel._waiters and stopped._shared.stop._waiters)
+        cancel.set()
+        stopped.stop(lspkit.WorkspaceClosedError("closed"))
+        problems = [wait.exception(PATIENCE) for wait in waits]
+    assert [type(problem) for problem in problems] == [
+        lspkit.CancelledError,
+        lspkit.WorkspaceClosedError,
+    ]
 
 
 def test_one_cancel_ends_any_number_of_calls():
-    cancel, outcomes = CancelToken(), []
-    threads = [
-        in_thread(lambda: outcomes.append(CallContext(PATIENCE, cancel).wait(Waiter(), FOREVER)))
-        for _ in range(8)
-    ]
-    cancel.set()
-    for thread in threads:
-        thread.join()
-    assert outcomes == [Outcome.CANCELLED] * 8
+    cancel = CancelToken()
+    with ThreadPoolExecutor(8) as pool:
+        waits = [pool.submit(Call(PATIENCE, cancel).wait, Waiter()) for _ in range(8)]
+        cancel.set()
+        problems = [wait.exception(PATIENCE) for wait in waits]
+    assert [type(problem) for problem in problems] == [lspkit.CancelledError] * 8
+
+
+def test_a_wake_is_no_end_and_the_wait_goes_on():
+    waiter, looks = Waiter(), []
+
+    class Nosy:
+        def is_set(self) -> bool:
+            looks.append(1)
+            if len(looks) == 3:
+                waiter.complete()
+            else:
+                waiter.wake()
+            return False
+
+    assert Call(None, Nosy()).wait(waiter)
+    assert len(looks) == 3
 
 
 def test_a_cancel_forgets_the_calls_that_are_over():
     cancel = CancelToken()
     for _ in range(100):
-        CallContext(0.0, cancel).wait(Waiter(), FOREVER)
+        Call(0.0, cancel).wait(Waiter())
     assert not cancel._waiters
     assert not cancel.is_set()
 
@@ -213,191 +207,68 @@ def test_a_cancel_shows_its_state():
     assert repr(cancel) == "<CancelToken set>"
 
 
-# A generator of waits
+# What the parts of a call do once
 
 
-def test_a_generator_is_sent_how_each_wait_ended():
-    done = Waiter()
-    done.complete()
+def test_what_all_parts_need_is_done_once_and_the_others_wait_until_it_is():
+    call, begun, free = Call(), threading.Event(), threading.Event()
+    order: list[str] = []
 
-    def steps():
-        first = yield (done, FOREVER)
-        second = yield (Waiter(), 0.0)
-        return first, second
+    def work() -> None:
+        begun.set()
+        free.wait(PATIENCE)
+        order.append("done")
 
-    assert block(steps(), CallContext()) == (Outcome.DONE, Outcome.TIMED_OUT)
+    def part() -> None:
+        call.part(None).once("key", work)
+        order.append("seen")
 
-
-def test_a_generator_that_never_waits_returns():
-    def steps():
-        return 7
-        yield
-
-    assert block(steps(), CallContext()) == 7
-
-
-def test_an_error_in_the_generator_comes_out():
-    def steps():
-        yield (Waiter(), 0.0)
-        raise lspkit.NoServerError("none")
-
-    with pytest.raises(lspkit.NoServerError):
-        block(steps(), CallContext())
+    with ThreadPoolExecutor(4) as pool:
+        parts = [pool.submit(part) for _ in range(4)]
+        assert begun.wait(PATIENCE)
+        assert not any(each.done() for each in parts)
+        assert not call.has_done("key")
+        call.once("another", lambda: order.append("another"))  # does not wait for that
+        free.set()
+    assert order == ["another", "done", *["seen"] * 4]
+    assert call.has_done("key")
 
 
-class Interrupted(Waiter):
-    """Whoever waits for it is interrupted, as if by Ctrl+C."""
+def test_work_that_fails_is_done_again_by_the_next_part():
+    call, tries = Call(), []
 
-    def wait(self, timeout: float) -> bool:
-        raise KeyboardInterrupt
+    def work() -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            raise lspkit.RequestTimeoutError("too late")
 
-
-def test_an_interrupt_is_thrown_into_the_generator_where_it_waits():
-    taken_back = []
-
-    def steps():
-        try:
-            yield (Interrupted(), FOREVER)
-        finally:
-            taken_back.append(True)
-
-    with pytest.raises(KeyboardInterrupt):
-        block(steps(), CallContext())
-    assert taken_back == [True]
+    with pytest.raises(lspkit.RequestTimeoutError):
+        call.once("key", work)
+    assert not call.has_done("key")
+    call.once("key", work)
+    call.once("key", work)
+    assert len(tries) == 2
 
 
-def test_a_generator_may_go_on_after_an_interrupt():
-    done = Waiter()
-    done.complete()
-
-    def steps():
-        try:
-            yield (Interrupted(), FOREVER)
-        except KeyboardInterrupt:
-            outcome = yield (done, FOREVER)
-            return outcome
-
-    assert block(steps(), CallContext()) is Outcome.DONE
+def test_a_call_that_has_changed_files_does_it_again():
+    call, tries = Call(), []
+    call.once("key", lambda: tries.append(1))
+    began = call.began
+    call.renew()
+    assert call.began >= began
+    call.once("key", lambda: tries.append(2))
+    assert tries == [1, 2]
 
 
-def test_a_generator_may_end_with_a_value_at_an_interrupt():
-    def steps():
-        try:
-            yield (Interrupted(), FOREVER)
-        except KeyboardInterrupt:
-            return "what is known"
+def test_what_a_part_uses_is_used_until_the_end_of_the_call():
+    class Thing:
+        def __init__(self) -> None:
+            self.users: set[Call] = set()
+            self.last_used = 0.0
 
-    assert block(steps(), CallContext()) == "what is known"
-
-
-# Several generators at the same time
-
-
-def waits(waiter: Waiter, until: float = FOREVER):
-    """One wait, and how it ended."""
-    return (yield (waiter, until))
-
-
-def complete() -> Waiter:
-    waiter = Waiter()
-    waiter.complete()
-    return waiter
-
-
-@pytest.mark.parametrize("count", [1, 2, 5])
-def test_generators_that_run_together_all_end(count):
-    jobs = [waits(complete()) for _ in range(count)]
-    assert block(together(jobs, CallContext()), CallContext()) == [Outcome.DONE] * count
-
-
-def test_no_generators_have_no_results():
-    assert block(together([], CallContext()), CallContext()) == []
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_what_one_generator_raises_is_its_result(count):
-    def fails():
-        yield (complete(), FOREVER)
-        raise lspkit.NoServerError("none")
-
-    results = block(together([fails() for _ in range(count)], CallContext()), CallContext())
-    assert [type(one) for one in results] == [lspkit.NoServerError] * count
-
-
-def test_each_generator_goes_on_as_soon_as_it_can():
-    first, second = Waiter(), Waiter()
-
-    def follows():
-        yield (first, FOREVER)
-        second.complete()
-        return "first"
-
-    def leads():
-        first.complete()
-        yield (second, FOREVER)
-        return "second"
-
-    assert block(together([follows(), leads()], CallContext()), CallContext(PATIENCE)) == [
-        "first",
-        "second",
-    ]
-
-
-def test_another_thread_lets_generators_go_on():
-    waiters = [Waiter() for _ in range(50)]
-
-    def complete_all():
-        for waiter in reversed(waiters):
-            waiter.complete()
-
-    thread = in_thread(complete_all)
-    call = CallContext(PATIENCE)
-    assert block(together([waits(one) for one in waiters], call), call) == [Outcome.DONE] * 50
-    thread.join()
-
-
-def test_the_time_of_one_generator_is_not_that_of_the_others():
-    jobs = [waits(Waiter(), 0.0), waits(complete())]
-    assert block(together(jobs, CallContext()), CallContext()) == [Outcome.TIMED_OUT, Outcome.DONE]
-
-
-def test_the_time_of_a_generator_is_up_also_while_others_are_busy():
-    busy = True
-
-    def keeps_going():
-        while busy:
-            yield (complete(), FOREVER)
-
-    def ends_it():
-        nonlocal busy
-        outcome = yield (Waiter(), 0.0)
-        busy = False
-        return outcome
-
-    call = CallContext(PATIENCE)
-    assert block(together([keeps_going(), ends_it()], call), call) == [None, Outcome.TIMED_OUT]
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_a_cancel_ends_all_generators(count):
-    cancel = CancelToken()
-    cancel.set()
-    call = CallContext(cancel=cancel)
-    jobs = [waits(Waiter()) for _ in range(count)]
-    assert block(together(jobs, call), call) == [Outcome.CANCELLED] * count
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_generators_that_nobody_drives_any_more_are_closed(count):
-    closed = []
-
-    def job():
-        try:
-            yield (Waiter(), FOREVER)
-        finally:
-            closed.append(1)
-
-    whole = together([job() for _ in range(count)], CallContext())
-    next(whole)
-    whole.close()
-    assert len(closed) == count
+    call, thing = Call(), Thing()
+    call.part(1.0).use(thing)
+    assert thing.users == {call}
+    call.end()
+    assert thing.users == set()
+    assert thing.last_used > 0

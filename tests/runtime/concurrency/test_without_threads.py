@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import resource
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,14 +11,12 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.future_task import Task
+from lspkit.runtime.concurrency.thread_cache import ThreadCache
 from lspkit.runtime.concurrency.threads import OwnThread
 from lspkit.runtime.concurrency.timers import Timers
-from lspkit.runtime.concurrency.waiter import Steps, Waiter
-from lspkit.runtime.concurrency.workers import Workers
 from lspkit.runtime.process.process_setup import ProcessSetup
 from lspkit.testing import Script
+from tests.runtime.concurrency.test_thread_cache import occupy
 from tests.scripted import ask, comes_true, lives, workspace
 
 PATIENCE = 20.0
@@ -79,7 +76,7 @@ def test_a_server_whose_threads_cannot_be_started_fails_and_is_ended(
         problem = call.exception(PATIENCE)
         assert isinstance(problem, lspkit.ServerBrokenError)
         assert str(problem).startswith(f"scripted cannot be started: {REFUSED}")
-        assert [one.state for one in ws._engine.pool.servers()] == ["broken"]
+        assert [server.state for server in ws._engine.pool.servers()] == ["broken"]
         [pid] = pids
         assert comes_true(lambda: not lives(pid))
         refused.clear()
@@ -113,28 +110,45 @@ def test_a_server_for_which_no_descriptor_is_left_fails_and_is_ended(
         assert ask(ws) == "1:5"
 
 
-def test_a_call_that_no_timer_can_wake_ends_with_the_error(refused):
-    closed = []
+def test_without_any_thread_no_server_is_started_and_each_call_says_so(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script())) as ws:
+        with no_room_for_threads():
+            with pytest.raises(lspkit.ServerBrokenError, match="cannot start another thread"):
+                ask(ws)
+            refused = ws.submit(ws.definition, "a.scr", 2, 4).exception(PATIENCE)
+        assert isinstance(refused, lspkit.RequestFailedError)
+        assert "this process can start no more threads" in str(refused)
+        assert ask(ws) == "1:5"
 
-    def steps() -> Steps[None]:
-        try:
-            yield Waiter(), time.monotonic() + PATIENCE
-        finally:
-            closed.append(True)
 
-    workers, timers = Workers(), Timers()
-    refused.append("-timers")
-    try:
-        task = Task(steps(), CallContext(), workers, timers)
-        task.start()
-        problem = task.future.exception(PATIENCE)
-        assert isinstance(problem, RuntimeError)
-        assert str(problem) == REFUSED
-        assert closed
-        assert workers.calls == set()
-    finally:
-        timers.close()
-        workers.close()
+def test_a_thread_that_cannot_be_started_by_another_one_is_replaced_by_that(refused):
+    cache, done = ThreadCache(), threading.Event()
+    refused.append("-call-1")
+    assert cache.do(done.set)
+    assert done.wait(PATIENCE)
+    refused.clear()
+    assert cache.close()
+
+
+def test_without_another_thread_calls_on_a_server_that_runs_are_carried_out_in_their_own(
+    tmp_path, scripted
+):
+    names = [f"{name}.scr" for name in "abcde"]
+    for name in names:
+        (tmp_path / name).write_text("ERROR\n", encoding="utf-8")
+    with workspace(tmp_path, scripted(Script()), text="ERROR\n") as ws:
+        assert ws.check("a.scr").verdict.dirty
+        threads = ws._engine.threads
+        assert comes_true(lambda: len(threads._idle) == len(threads._workers))
+        free = occupy(threads, len(threads._idle))
+        with no_room_for_threads():
+            assert [symbol.name for symbol in ws.document_symbols("a.scr")] == []
+            reports = ws.check_all(names)
+            project = ws.check("a.scr", scope="project")
+        free.set()
+    assert {report.verdict.value for report in reports.values()} == {"dirty"}
+    assert len(reports) == len(names)
+    assert project.other_files.verdict.dirty
 
 
 def test_a_job_that_no_timer_can_call_is_dropped_and_the_next_is_done(refused):

@@ -13,8 +13,8 @@ import pytest
 
 import lspkit
 from lspkit.testing import Fault, Log, Script
-from tests.runtime.effects.test_hierarchy import PREPARE_CALLS, item
-from tests.runtime.effects.test_run_command import COMMAND, asks_for, commanded
+from tests.runtime.host.test_hierarchy import PREPARE_CALLS, item
+from tests.runtime.host.test_run_command import COMMAND, asks_for, commanded
 from tests.runtime.server_log import name_of
 from tests.scripted import ask, comes_true, workspace
 

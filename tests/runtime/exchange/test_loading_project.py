@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
 import lspkit
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.waiter import Outcome, Steps
-from lspkit.runtime.exchange.preparation import wait_for_project
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition_parts import DocumentMessages, Exceptions, Readiness
 from lspkit.testing import Fault, Log, Script
@@ -39,39 +37,17 @@ def loading(tmp_path, argv) -> Iterator[tuple[lspkit.Workspace, Server]]:
         yield ws, server
 
 
-def waiting(ws: lspkit.Workspace, server: Server, call: CallContext) -> Steps[None]:
-    return wait_for_project(ws._engine._context, server, call)
-
-
-def test_a_call_ends_at_its_deadline_after_one_wait(tmp_path, argv):
+def test_a_caller_with_time_waits_until_the_server_would_have_begun(tmp_path, scripted, rules):
+    rules(readiness=Readiness(load_begins_within=0.5))
+    argv = scripted(Script())
     with loading(tmp_path, argv) as (ws, server):
-        call = CallContext(WITHIN / 2)
-        steps = waiting(ws, server, call)
-        _, until = next(steps)
-        assert until == call.deadline
-        with pytest.raises(lspkit.RequestTimeoutError, match="scripted was not ready within"):
-            steps.send(Outcome.TIMED_OUT)
-
-
-@pytest.mark.parametrize("timeout", [WITHIN / 2, None])
-def test_a_call_that_is_cancelled_ends_after_one_wait(tmp_path, argv, timeout):
-    with loading(tmp_path, argv) as (ws, server):
-        steps = waiting(ws, server, CallContext(timeout))
-        next(steps)
-        with pytest.raises(lspkit.CancelledError):
-            steps.send(Outcome.CANCELLED)
-
-
-def test_a_call_with_more_time_waits_until_the_server_would_have_begun(tmp_path, argv):
-    with loading(tmp_path, argv) as (ws, server):
-        steps = waiting(ws, server, CallContext())
-        activity, until = next(steps)
-        assert until < math.inf
-        server.activity.tell()
-        assert activity.done
-        _, again = steps.send(Outcome.DONE)  # it waits on, and no longer than before
-        assert again == until
-        steps.close()
+        began = server.record.loading.begins_within + time.monotonic()
+        call = ws.submit(ws.definition, "a.scr", 2, 4)
+        while not call.done():
+            server.activity.tell()  # it looks, and waits on
+            threading.Event().wait(0.01)
+        assert time.monotonic() >= began
+        assert [str(place.range.start) for place in call.result()] == ["1:5"]
 
 
 def test_a_caller_who_cancels_does_not_wait_for_the_project(tmp_path, argv):
@@ -86,7 +62,9 @@ def test_a_caller_who_cancels_does_not_wait_for_the_project(tmp_path, argv):
 def test_a_caller_whose_time_is_up_does_not_wait_for_the_project(tmp_path, argv):
     with loading(tmp_path, argv) as (ws, _):
         call = ws.submit(ws.definition, "a.scr", 2, 4, timeout=0.2)
-        assert isinstance(call.exception(WITHIN / 2), lspkit.RequestTimeoutError)
+        problem = call.exception(WITHIN / 2)
+    assert isinstance(problem, lspkit.RequestTimeoutError)
+    assert "scripted was not ready within" in str(problem)
 
 
 def test_the_symbols_of_a_file_do_not_wait_for_the_project(tmp_path, scripted, rules):

@@ -10,7 +10,6 @@ import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import log_line
 from lspkit.protocol.uris import path_to_uri
-from lspkit.runtime.concurrency.workers import THREADS
 from lspkit.runtime.freshness import server_catch_up
 from lspkit.runtime.pool import retirement
 from lspkit.runtime.server import shutdown
@@ -43,6 +42,8 @@ DEFINITION = "textDocument/definition"
 BY_PULL = Diagnostics(how="pull")
 ANEW = ConfigFiles(files=("conf.ini",))
 SAYS = ConfigFiles(files=("conf.ini",), says=(log_line("has read conf"),))
+#: Servers that are slow to end.
+SLOW = 5
 REREAD = {"method": "window/logMessage", "params": {"type": 3, "message": "it has read conf.ini"}}
 
 
@@ -197,11 +198,11 @@ def test_those_that_are_slow_to_end_do_not_keep_others_from_starting(
     define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     argv = scripted(Script(diagnostics=BY_PULL, ignore=["shutdown"]))
     with workspace(tmp_path, argv, text="fine\n") as ws:
-        for number in range(THREADS):
+        for number in range(SLOW):
             assert ws.check("a.scr").verdict.clean
             written_outside(tmp_path / "conf.ini", str(number))
         assert ws.check("a.scr").verdict.clean
-        Log.of(argv).wait_for_message("shutdown", count=THREADS)
+        Log.of(argv).wait_for_message("shutdown", count=SLOW)
         written_outside(tmp_path / "conf.ini", "once more")
         assert ws.check("a.scr", timeout=20).verdict.clean
         ws._engine._closing.hurried = True

@@ -8,8 +8,8 @@ import threading
 import pytest
 
 import lspkit
-from lspkit.operations.effects import FindImporters
-from lspkit.runtime.concurrency.call import CallContext
+from lspkit.runtime.concurrency.call import Call
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.freshness.importers import find_importers
 from lspkit.testing import Diagnostics, Script
 from tests.scripted import workspace
@@ -40,8 +40,9 @@ def test_a_fifo_in_the_project_does_not_hold_up_the_search(tmp_path, scripted, i
 def test_a_cancelled_search_ends_with_the_next_file(tmp_path, scripted):
     cancel = threading.Event()
     with workspace(tmp_path, scripted(SCRIPT), text="import b\n") as ws:
-        effect, context = FindImporters(("b.scr",), None), ws._engine._context
-        assert find_importers(context, effect, CallContext(None, cancel)).lines
+        engine = ws._engine
+        context = Context(engine.files, engine.pool, engine.threads, Call(None, cancel))
+        assert find_importers(context, ["b.scr"], None).lines
         cancel.set()
         with pytest.raises(lspkit.CancelledError):
-            find_importers(context, effect, CallContext(None, cancel))
+            find_importers(context, ["b.scr"], None)

@@ -10,10 +10,11 @@ import lspkit
 from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
 from lspkit.diagnostics.report import OtherFiles
 from lspkit.operations.checks.dependent_files import EditSearch, check_dependents
-from lspkit.operations.effects import OtherScope
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.drive import block
+from lspkit.operations.host import OtherScope
+from lspkit.runtime.concurrency.call import Call
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.freshness.other_files import FROM_BEFORE, LEFT_OUT, MOST_OPENED
+from lspkit.runtime.host.call_host import CallHost
 from lspkit.testing import Diagnostics, Log, Say, Script
 from tests.runtime.server_log import OPEN, PULL, asked, define, finding, published
 from tests.scripted import config_for, workspace
@@ -114,9 +115,9 @@ def test_what_one_source_has_found_counts_though_another_one_is_silent(
     argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.document_symbols("b.scr")
-        call = CallContext(2.0)
-        steps = check_dependents(EditSearch(), ("a.scr",), OtherScope())
-        others = block(ws._engine._drive(steps, call), call)
+        engine, call = ws._engine, Call(2.0)
+        host = CallHost(engine, Context(engine.files, engine.pool, engine.threads, call))
+        others = check_dependents(host, EditSearch(), ("a.scr",), OtherScope())
         call.end()
         assert asked(Log.of(argv), PULL) == ["b.scr"]
     assert others.verdict.dirty

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.operations.effect_results import Examined
+from lspkit.operations.host_results import Examined
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Text
 from lspkit.runtime.freshness.check_file import of_one_text

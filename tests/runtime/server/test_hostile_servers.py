@@ -13,9 +13,9 @@ import pytest
 
 import lspkit
 from lspkit.limits import LONGEST_URI, MOST_FINDINGS, MOST_REGISTRATIONS, MOST_WORK
-from lspkit.runtime.effects import run_command
+from lspkit.runtime.host import run_command
 from lspkit.testing import Diagnostics, Fault, Say, Script
-from tests.runtime.effects.test_run_command import COMMAND, asks_for, commanded
+from tests.runtime.host.test_run_command import COMMAND, asks_for, commanded
 from tests.scripted import SOURCE, ask, workspace
 
 #: Seconds that are enough for any of these calls on a slow and busy machine. Each took more before.

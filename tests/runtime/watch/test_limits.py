@@ -267,23 +267,15 @@ def test_without_a_thread_there_is_a_warning_and_the_next_question_tries_again(
         watcher.close()
 
 
-def test_without_a_thread_whoever_waits_for_the_reading_is_told_when_no_lock_is_held(
-    root: Path, heard: Heard
-) -> None:
+def test_without_a_thread_whoever_waits_for_the_reading_is_woken(root: Path, heard: Heard) -> None:
     with ThreadPoolExecutor(1) as others:
         others.submit(int).result(PATIENCE)  # its thread is there before none can be started
         usual = threading.stack_size(1 << 46)
         try:
             watcher = Watcher(str(root), heard)
-            waiter, noted = watcher.also(str(root / "src")), list[bool]()
-
-            def look_from_another_thread() -> None:
-                noted.append(others.submit(watcher.note, ["x"]).result(PATIENCE) != [])
-
-            waiter.on_done = look_from_another_thread
+            waiting = others.submit(watcher.also(str(root / "src")).wait, PATIENCE)
             watcher.catch_up()
-            assert waiter.done
-            assert noted == [True]
+            assert waiting.result(PATIENCE)
         finally:
             threading.stack_size(usual)
             watcher.close()

@@ -13,29 +13,30 @@ from lspkit.edits import single_file
 from lspkit.edits.text_edits import encode
 from lspkit.errors import LspkitError
 from lspkit.late_imports import safe_imports
-from lspkit.operations.effects import Apply, ChangeDisk, SyncFile
 from lspkit.protocol.text import BYTE_ORDER_MARK
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, FileEvent
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.effects.replaced_files import ReplacedFiles
-from lspkit.runtime.effects.sync_files import sync_file
 from lspkit.runtime.exchange.context import Context
+from lspkit.runtime.host.replaced_files import ReplacedFiles
+from lspkit.runtime.host.sync_files import sync_file
 from lspkit.workspace_boundary import locate
 
 
-def change_disk(context: Context, replaced: ReplacedFiles, effect: ChangeDisk) -> None:
-    """Perform `ChangeDisk`."""
-    if effect.kind == "write":
-        events = _write(context, replaced, effect.path, effect.text)
-    elif effect.kind == "delete":
-        real = single_file.remove(effect.path, context.files.boundary)
-        events = [FileEvent(real, DELETED)]
-    else:
-        old, new = single_file.move(
-            effect.path, effect.new_path, context.files.boundary, make_folders=True
-        )
-        events = [FileEvent(old, DELETED), FileEvent(new, CREATED)]
+def write_file(context: Context, replaced: ReplacedFiles, path: str, text: str) -> None:
+    """Write a file."""
+    context.pool.disk_events.changed_by_us(_write(context, replaced, path, text))
+
+
+def delete_file(context: Context, path: str) -> None:
+    """Delete a file."""
+    real = single_file.remove(path, context.files.boundary)
+    context.pool.disk_events.changed_by_us([FileEvent(real, DELETED)])
+
+
+def move_file(context: Context, path: str, new_path: str) -> None:
+    """Move a file."""
+    old, new = single_file.move(path, new_path, context.files.boundary, make_folders=True)
+    events = [FileEvent(old, DELETED), FileEvent(new, CREATED)]
     context.pool.disk_events.changed_by_us(events)
 
 
@@ -51,25 +52,22 @@ def _write(context: Context, replaced: ReplacedFiles, path: str, text: str) -> l
     return [FileEvent(real, CREATED if there.stat is None else CHANGED)]
 
 
-def apply_edit(context: Context, effect: Apply) -> AppliedEdit:
-    """Perform `Apply`."""
+def apply_edit(
+    context: Context, edit: WorkspaceEdit, versions: dict[str, int] | None
+) -> AppliedEdit:
+    """Apply an edit, all or none."""
     with safe_imports():
         from lspkit.edits import apply  # here: it is rarely needed, and takes some milliseconds
 
-    versions = effect.versions
     if versions is None:
-        versions = document_versions(context, effect.edit)
-    applied = apply.apply(effect.edit, context.files.boundary, versions=versions)
-    try:
-        context.pool.disk_events.changed_by_us(_events(applied))
-    except BaseException:  # an interrupt: nobody else knows yet what to undo
-        undo_edit(context, applied)
-        raise
+        versions = document_versions(context, edit)
+    applied = apply.apply(edit, context.files.boundary, versions=versions)
+    context.pool.disk_events.changed_by_us(_events(applied))
     return applied
 
 
 def undo_edit(context: Context, applied: AppliedEdit) -> None:
-    """Perform `Undo`."""
+    """Undo an edit, all or none."""
     with safe_imports():
         from lspkit.edits import apply  # as above
 
@@ -79,7 +77,7 @@ def undo_edit(context: Context, applied: AppliedEdit) -> None:
 
 
 def document_versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
-    """Perform `TakeVersions`: the document versions of the server that proposes the edit."""
+    """The document versions of the server that proposes the edit."""
     versions: dict[str, int] = {}
     for server in context.pool.servers():
         if server.id == edit.server:
@@ -90,25 +88,25 @@ def document_versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
     return versions
 
 
-def show_texts(context: Context, texts: dict[str, str], call: CallContext) -> int:
-    """Perform `Overlay`: the texts are sent to the servers of these files as soon as possible."""
+def show_texts(context: Context, texts: dict[str, str]) -> int:
+    """Show texts instead of files, as soon as possible to the servers of these files."""
     located = {
         context.files.locate(path, may_be_missing=True).path: text for path, text in texts.items()
     }
     # Before the overlay: typescript-language-server ignores events of files that it has open, and
     # would keep reporting a file as missing that has just been created.
-    context.pool.disk_events.catch_up(call.deadline)
+    context.pool.disk_events.catch_up(context.call.deadline)
     number = context.files.overlays.begin(located)
-    _send_overlays(context, located, call)
+    _send_overlays(context, located)
     return number
 
 
 def end_overlay(context: Context, number: int) -> None:
-    """Perform `EndOverlay`: the servers see the disk again, or the overlay below."""
+    """The servers see the disk again, or the overlay below."""
     _send_present_texts(context, context.files.overlays.end(number))
 
 
-def switch_client(context: Context, client: object, call: CallContext) -> None:
+def switch_client(context: Context, client: object) -> None:
     """Show the servers the texts of another client, in place of those that they are shown."""
     synced: dict[str, str] = {}
     for server in context.pool.servers():
@@ -117,21 +115,21 @@ def switch_client(context: Context, client: object, call: CallContext) -> None:
     synced = context.files.overlays.switch(client, synced)
     _send_present_texts(context, hidden)
     if shown := context.files.overlays.paths():
-        context.pool.disk_events.catch_up(call.deadline)  # before, as above
-        _send_overlays(context, shown, call)
+        context.pool.disk_events.catch_up(context.call.deadline)  # before, as above
+        _send_overlays(context, shown)
     for path, text in synced.items():
         try:
-            sync_file(context, SyncFile(path, text), call)
+            sync_file(context, path, text)
         except LspkitError:
             continue  # as above
 
 
-def _send_overlays(context: Context, paths: Iterable[str], call: CallContext) -> None:
+def _send_overlays(context: Context, paths: Iterable[str]) -> None:
     """Show the servers of these files their overlays."""
     for path in paths:
         try:
             file = context.files.locate(path)
-            for server in context.pool.servers_for(file.path, call)[0]:
+            for server in context.pool.servers_for(file.path, context.call)[0]:
                 server.channel.tell(file, None)
         except LspkitError:
             continue  # it has no server; a request about it raises why

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.runtime.effects import change_disk
+from lspkit.runtime.host import change_disk
 from lspkit.testing import Script
 from tests.edits.trees import without_privileges
 from tests.scripted import workspace

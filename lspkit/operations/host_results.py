@@ -1,4 +1,4 @@
-"""The values that the engine sends back to operations for their effects (`effects.py`)."""
+"""The values that the methods of a `Host` (`host.py`) return."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from lspkit.config import Config
 from lspkit.protocol.text import Encoding, Text
 from lspkit.servers.status import ServerState
 from lspkit.types import Caveat, Interpreter
@@ -158,3 +159,27 @@ class FileServer(msgspec.Struct, frozen=True):
     state: ServerState
     #: What it says it is doing.
     busy_with: tuple[str, ...] = ()
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """The configuration, and how often it was loaded."""
+
+    generation: int
+    config: Config
+
+
+class TrustNotice(msgspec.Struct, frozen=True):
+    """What users should know before they rely on the servers."""
+
+    #: The folder that would have to be trusted.
+    project: str
+    #: What may not run in it, on one line; empty if nothing is held back.
+    text: str
+    #: Other warnings about the configuration.
+    warnings: tuple[str, ...] = ()
+    #: `trusted`, `untrusted` or `stale`, and why.
+    state: str = ""
+    why: str = ""
+    #: What would run if the project were trusted, and what allows it.
+    held_back: tuple[str, ...] = ()
+    remedy: str = ""

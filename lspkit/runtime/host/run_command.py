@@ -7,19 +7,18 @@ through the edit jail, and the server is told the result before it continues.
 from __future__ import annotations
 
 import collections
+import math
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import LARGEST_EDITS, MOST_EDITS
-from lspkit.operations.effect_results import Reply
-from lspkit.operations.effects import Effects, RunCommand
+from lspkit.operations.host_results import Reply
 from lspkit.protocol.events import EditAsked
 from lspkit.protocol.methods import APPLY_EDIT, EXECUTE_COMMAND
 from lspkit.runtime.concurrency.broadcast import Broadcast
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.drive import together
-from lspkit.runtime.concurrency.waiter import Outcome, Steps
+from lspkit.runtime.concurrency.parallel import in_parallel
 from lspkit.runtime.exchange.ask_server import request_deadline, wait_for_answer, wait_for_turn
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import prepare_server
@@ -61,78 +60,84 @@ class EditInbox:
         self.activity.tell(over=True)
 
 
-#: Drives an operation of the engine, here the one that applies an edit.
-Drive = Callable[[Effects[None], CallContext], Steps[None]]
+class Command(NamedTuple):
+    """A command of a server."""
+
+    server: str
+    #: A file of the server.
+    via: str
+    name: str
+    arguments: list[Any]
+    #: Applies one edit, which is passed as a reply of the server.
+    make: Callable[[Reply], None]
 
 
 class _Run(NamedTuple):
     """A running command."""
 
+    context: Context
     server: Server
     file: File
-    effect: RunCommand
+    command: Command
     inbox: EditInbox
-    call: CallContext
-    drive: Drive
 
 
-def run_command(
-    context: Context, effect: RunCommand, call: CallContext, drive: Drive
-) -> Steps[None]:
-    """Perform `RunCommand`. One at a time per server: edits do not name their command."""
-    file = context.files.locate(effect.via)
-    servers, failures = context.pool.servers_for(file.path, call, file)
-    server = next((one for one in servers if one.id == effect.server), None)
+def run_command(context: Context, command: Command) -> None:
+    """Run a command. One at a time per server: edits do not name their command."""
+    file = context.files.locate(command.via)
+    servers, failures = context.pool.servers_for(file.path, context.call, file)
+    server = next((server for server in servers if server.id == command.server), None)
     if server is None:
-        raise failures[0] if failures else _no_longer_there(effect)
+        raise failures[0] if failures else _no_longer_there(command)
     # The second entry: the command changes what is on disk, not another caller's own text.
     with QueueEntry() as turn, QueueEntry() as alone:
         server.channel.commands.join(EXECUTE_COMMAND, turn)
-        yield from prepare_server(context, server, file, None, call)
-        yield from wait_for_turn(context, server, turn, call, EXECUTE_COMMAND, may_leave=False)
-        _refuse_unknown(server, effect.command)
+        prepare_server(context, server, file, None)
+        wait_for_turn(context, server, turn, EXECUTE_COMMAND, may_leave=False)
+        _refuse_unknown(server, command.name)
         server.channel.queue.join("", alone)
-        yield from wait_for_turn(context, server, alone, call, EXECUTE_COMMAND, may_leave=False)
-        yield from _run(context, _Run(server, file, effect, EditInbox(server), call, drive))
+        wait_for_turn(context, server, alone, EXECUTE_COMMAND, may_leave=False)
+        _run(_Run(context, server, file, command, EditInbox(server)))
 
 
-def _run(context: Context, run: _Run) -> Steps[None]:
+def _run(run: _Run) -> None:
     try:
         run.server.take_edits(run.inbox.put)
-        results = yield from together([_make_edits(run), _send(context, run)], run.call)
+        jobs = [partial(_send, run), partial(_make_edits, run)]
+        results = in_parallel(run.context.threads, jobs)
     finally:
         run.server.take_edits(None)
         for event in run.inbox.asked:
             run.server.edit_done(event, "the command is over")
-    for result in results:  # the failure of an edit says more than that of the command
+    for result in reversed(results):  # the failure of an edit says more than that of the command
         if result is not None:
             raise result
 
 
-def _send(context: Context, run: _Run) -> Steps[None]:
-    until = request_deadline(context, run.server, run.call)
+def _send(run: _Run) -> None:
+    until = request_deadline(run.context, run.server)
     try:
-        params = {"command": run.effect.command, "arguments": run.effect.arguments}
+        params = {"command": run.command.name, "arguments": run.command.arguments}
         pending = run.server.channel.ask(EXECUTE_COMMAND, params)
-        refused = yield from wait_for_answer(context, run.server, pending, until)
-        if isinstance(refused, RequestFailedError):
-            raise refused
+        answer = wait_for_answer(run.context, run.server, pending, until)
+        if isinstance(answer, RequestFailedError):
+            raise answer
     finally:
         run.inbox.close()
 
 
-def _make_edits(run: _Run) -> Steps[None]:
+def _make_edits(run: _Run) -> None:
     inbox, problem = run.inbox, None
     while True:
         activity = inbox.activity.next()
-        if run.call.is_over:
-            break  # `_send` raises why
-        if inbox.asked:
-            failure = yield from _make_edit(run, inbox.asked[0])
+        if inbox.asked and not run.context.call.is_over:
+            failure = _make_edit(run, inbox.asked[0])
             problem = problem or failure
             inbox.asked.popleft()
-        elif inbox.closed or (yield (activity, run.call.deadline)) is not Outcome.DONE:
+        elif inbox.closed:
             break
+        else:
+            activity.wait(math.inf)  # `_send` ends it, at the latest when the call is over
     if inbox.refused:
         run.server.record.beyond("edits", inbox.refused)
         problem = problem or RequestFailedError(TOO_MANY, server=run.server.id)
@@ -140,13 +145,12 @@ def _make_edits(run: _Run) -> Steps[None]:
         raise problem
 
 
-def _make_edit(run: _Run, event: EditAsked) -> Steps[LspkitError | None]:
+def _make_edit(run: _Run, event: EditAsked) -> LspkitError | None:
     """Apply one edit, and tell the server; returns the failure."""
     server, problem = run.server, None
     try:
         view = view_of(server.channel.sync(run.file, None))
-        reply = Reply(server.id, event.edit, view, APPLY_EDIT)
-        yield from run.drive(run.effect.make(reply), run.call)
+        run.command.make(Reply(server.id, event.edit, view, APPLY_EDIT))
     except LspkitError as refused:
         problem = refused
     server.edit_done(event, "" if problem is None else str(problem))
@@ -162,6 +166,6 @@ def _refuse_unknown(server: Server, command: str) -> None:
         )
 
 
-def _no_longer_there(effect: RunCommand) -> RequestFailedError:
-    message = f"{effect.server} is no longer a server of {effect.via}; ask for the actions again"
-    return RequestFailedError(message, server=effect.server)
+def _no_longer_there(command: Command) -> RequestFailedError:
+    message = f"{command.server} is no longer a server of {command.via}; ask for the actions again"
+    return RequestFailedError(message, server=command.server)

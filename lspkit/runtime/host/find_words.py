@@ -1,15 +1,13 @@
-"""The effect `FindWords`: the source files that hold a word, of all languages that may mean it."""
+"""The source files that hold a word, of all languages that may mean it."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from lspkit.operations.effects import FindWords
-from lspkit.runtime.concurrency.call import CallContext
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.library_files import locate_to_read
 from lspkit.servers.definition import Definition
@@ -25,11 +23,18 @@ RELATED = (
 )
 
 
-def find_word_files(context: Context, effect: FindWords, call: CallContext) -> WordFiles:
-    """Perform `FindWords`."""
-    until = call.deadline
-    if effect.seconds is not None:
-        until = min(until, time.monotonic() + effect.seconds)
+def find_word_files(
+    context: Context,
+    path: str,
+    declared: str,
+    words: Sequence[str],
+    near: Sequence[str],
+    seconds: float | None,
+) -> WordFiles:
+    """The source files that hold one of the words, as `Host.find_words`."""
+    until = context.call.deadline
+    if seconds is not None:
+        until = min(until, time.monotonic() + seconds)
     config = context.pool.config
     known = [
         definition
@@ -37,8 +42,8 @@ def find_word_files(context: Context, effect: FindWords, call: CallContext) -> W
         if definition.role == "types"
         and not config.server(definition.id, definition.aliases).disabled
     ]
-    families = related_families(families_of(effect.declared, known))
-    own = locate_to_read(context, effect.path).path
+    families = related_families(families_of(declared, known))
+    own = locate_to_read(context, path).path
     #: Whether files of an extension, or of a name without one, are searched.
     kinds: dict[str, bool] = {}
 
@@ -51,14 +56,14 @@ def find_word_files(context: Context, effect: FindWords, call: CallContext) -> W
 
     found = find_words(
         context.files.boundary.root,
-        effect.words,
+        words,
         is_searched,
-        near=effect.near,
-        near_path=effect.declared if os.path.isabs(effect.declared) else own,
+        near=near,
+        near_path=declared if os.path.isabs(declared) else own,
         until=until,
-        is_cancelled=call.cancelled,
+        is_cancelled=context.call.cancelled,
     )
-    reason = found.reason or behind_link(effect.declared, context.files.boundary.root)
+    reason = found.reason or behind_link(declared, context.files.boundary.root)
     return msgspec.structs.replace(found, path=own, reason=reason)
 
 

@@ -10,9 +10,9 @@ from lspkit.config.model import DISABLED
 from lspkit.errors import ServerUnavailableError
 from lspkit.install.install_hint import Has, hint_for, managers_in
 from lspkit.late_imports import safe_imports
-from lspkit.operations import effect_results, effects
+from lspkit.operations import host_results
 from lspkit.operations.checks.findings import severity_from_number
-from lspkit.operations.workspace_state import TrustNotice
+from lspkit.operations.host_results import TrustNotice
 from lspkit.protocol.wire.raw_items import read_severities
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
@@ -24,18 +24,16 @@ from lspkit.servers.selection.choose import Choice, begins_at, definitions, is_b
 from lspkit.types import Severity
 
 
-def known(
-    effect: effects.TakeKnownDiagnostics, files: Files, pool: Pool
-) -> list[effect_results.KnownDiagnostics]:
-    """Perform `TakeKnownDiagnostics`."""
-    uri = None if effect.path is None else files.locate(effect.path, may_be_missing=True).uri
-    found, now = list[effect_results.KnownDiagnostics](), time.monotonic()
+def known_reports(
+    files: Files, pool: Pool, path: str | None
+) -> list[host_results.KnownDiagnostics]:
+    """The last reports about a file, or about all."""
+    uri = None if path is None else files.locate(path, may_be_missing=True).uri
+    found, now = list[host_results.KnownDiagnostics](), time.monotonic()
     for server in pool.servers():
         pushes, encoding = server.record.known(), server.channel.session.encoding
         found += [
-            effect_results.KnownDiagnostics(
-                server.id, push.uri, push.items, encoding, now - push.at
-            )
+            host_results.KnownDiagnostics(server.id, push.uri, push.items, encoding, now - push.at)
             for push in pushes
             if uri in (None, push.uri) and _is_shown(push.uri, files)
         ]
@@ -48,28 +46,26 @@ def _is_shown(uri: str, files: Files) -> bool:
     return path is not None and (path in files.overlays.paths() or os.path.isfile(path))
 
 
-def find_servers(
-    effect: effects.FindServers, files: Files, pool: Pool
-) -> list[effect_results.FileServer]:
-    """Perform `FindServers`. Unlike the whole status it searches for no program."""
-    if effect.path is None:
+def find_servers(files: Files, pool: Pool, path: str | None) -> list[host_results.FileServer]:
+    """The servers of a file, or all that run. Unlike the status it searches for no program."""
+    if path is None:
         running = sorted(pool.servers(), key=lambda one: (one.id, one.root))
         return [_brief_state(one.id, one.root, one) for one in running]
-    path = files.locate(effect.path, may_be_missing=True).path
-    return [_brief_state(id, root, server) for (id, root), server in pool.expected(path).items()]
+    real = files.locate(path, may_be_missing=True).path
+    return [_brief_state(id, root, server) for (id, root), server in pool.expected(real).items()]
 
 
-def _brief_state(id: str, root: str, server: Server | None) -> effect_results.FileServer:
+def _brief_state(id: str, root: str, server: Server | None) -> host_results.FileServer:
     if server is None:
-        return effect_results.FileServer(id, root, status.ServerState.IDLE)
+        return host_results.FileServer(id, root, status.ServerState.IDLE)
     work = server.channel.session.progress.busy_with()
-    return effect_results.FileServer(id, root, _state(server), tuple(what for what, _ in work))
+    return host_results.FileServer(id, root, _state(server), tuple(what for what, _ in work))
 
 
 def take_status(
     files: Files, pool: Pool, loaded: Loaded, root: str | None
 ) -> status.WorkspaceStatus:
-    """Perform `TakeStatus`."""
+    """The state of all servers."""
     config, workspace = pool.config, files.boundary.root
     held_back = _held_back(loaded)
     warnings = _warnings(pool, loaded, held_back)
@@ -94,7 +90,7 @@ def take_status(
 
 
 def take_warnings(pool: Pool, loaded: Loaded) -> tuple[str, ...]:
-    """Perform `TakeWarnings`. Unlike the whole status it searches for no program."""
+    """The warnings alone. Unlike the whole status it searches for no program."""
     return _warnings(pool, loaded, _held_back(loaded))
 
 
@@ -117,7 +113,7 @@ def _held_back(loaded: Loaded) -> str:
 
 
 def take_trust_notice(loaded: Loaded) -> TrustNotice:
-    """Perform `TakeTrustNotice`."""
+    """What may not run in an untrusted project."""
     with safe_imports():
         # Here: only notebooks need it at once.
         from lspkit.servers.restriction.held_back_servers import held_back, is_silent, worded

@@ -9,7 +9,7 @@ import pytest
 
 import lspkit
 from lspkit.testing import Fault, Script
-from tests.runtime.effects.test_run_command import (
+from tests.runtime.host.test_run_command import (
     ACTIONS,
     at_start,
     commanded,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 
 from lspkit.errors import NoServerError, RequestTimeoutError
-from lspkit.operations.effects import RestartServer
-from lspkit.runtime.concurrency.call import CallContext
-from lspkit.runtime.concurrency.waiter import Steps, Waiter, uncancelled
+from lspkit.runtime.concurrency.waiter import Waiter
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.pool.pool import Pool
 from lspkit.servers.selection.choose import definitions
 
@@ -15,10 +14,16 @@ from lspkit.servers.selection.choose import definitions
 STOP_LIMIT = 10.0
 
 
-def restart_server(pool: Pool, effect: RestartServer, call: CallContext) -> Steps[list[str]]:
-    """Perform `RestartServer`. The old processes end first: they may lock files of the server."""
-    id = _id_of(effect.server, pool)
-    servers = sorted((one for one in pool.servers() if one.id == id), key=lambda one: one.root)
+def restart_server(context: Context, name: str) -> list[str]:
+    """Replace all processes of a server; returns their roots.
+
+    The old processes end first: they may lock files of the server.
+    """
+    pool = context.pool
+    id = _id_of(name, pool)
+    servers = sorted(
+        (server for server in pool.servers() if server.id == id), key=lambda server: server.root
+    )
     for server in servers:
         pool.retire(server)
     stopped = Waiter()
@@ -30,11 +35,11 @@ def restart_server(pool: Pool, effect: RestartServer, call: CallContext) -> Step
             stopped.complete()
 
     if servers and pool.retirement.do(stop):
-        uncancelled((yield stopped, min(call.deadline, time.monotonic() + STOP_LIMIT)))
-        if call.is_over:
+        context.call.wait(stopped, time.monotonic() + STOP_LIMIT)
+        if context.call.is_over:
             raise RequestTimeoutError(f"{id} was stopped, but not started again in time")
     for server in servers:
-        pool.server_of(server.choice, call)
+        pool.server_of(server.choice, context.call)
     return [server.root for server in servers]
 
 

@@ -1,19 +1,20 @@
-"""Calls as futures: as an executor would give them, but without a thread per call."""
+"""Calls as futures: as an executor would give them, each in a thread of its own."""
 
 from __future__ import annotations
 
 import gc
 import threading
+import weakref
 
 import pytest
 
 import lspkit
 from lspkit.runtime.concurrency.broadcast import FEW
-from lspkit.runtime.concurrency.timers import UNWANTED
-from lspkit.runtime.concurrency.workers import THREADS
 from lspkit.testing import Fault, Log, Script
-from tests.scripted import SOURCE, ask, workspace
+from tests.scripted import SOURCE, ask, comes_true, workspace
 
+#: Callbacks that wait at the same time.
+CALLBACKS = 8
 HANG = Script(faults=[Fault("textDocument/definition", "hang")])
 
 
@@ -31,7 +32,7 @@ def test_a_future_has_the_error(tmp_path, scripted):
         assert isinstance(impossible.exception(20), lspkit.PositionError)
 
 
-def test_many_calls_on_a_hung_server_hold_up_nobody_and_take_no_threads(tmp_path, scripted):
+def test_many_calls_on_a_hung_server_hold_up_nobody(tmp_path, scripted):
     (tmp_path / "b.ok").write_text(SOURCE, encoding="utf-8")
     argv = scripted(HANG)
     servers = {
@@ -44,10 +45,8 @@ def test_many_calls_on_a_hung_server_hold_up_nobody_and_take_no_threads(tmp_path
         Log.of(argv).wait_for_message("textDocument/definition", count=100)
         well = ws.submit(ws.definition, "b.ok", 2, 4)
         assert [str(one.range.start) for one in well.result(20)] == ["1:5"]
-        threads = [one.name for one in threading.enumerate() if "lspkit" in one.name]
-        assert len(threads) <= 2 * 3 + 4 + 1 + 1  # servers, workers, timers, watcher
-        assert not any(one.done() for one in hung)
-    assert {type(one.exception(0)) for one in hung} == {lspkit.WorkspaceClosedError}
+        assert not any(future.done() for future in hung)
+    assert {type(future.exception(0)) for future in hung} == {lspkit.WorkspaceClosedError}
 
 
 def test_a_submitted_call_ends_at_its_deadline(tmp_path, scripted):
@@ -109,9 +108,9 @@ def _two_servers(tmp_path, scripted) -> lspkit.Workspace:
 
 
 def _all_at_once(ws: lspkit.Workspace, callback) -> list:
-    """What so many callbacks return that all threads for them are taken."""
-    results, gate = [], threading.Barrier(THREADS)
-    over = [threading.Event() for _ in range(THREADS)]
+    """What callbacks return that all run at the same time."""
+    results, gate = [], threading.Barrier(CALLBACKS)
+    over = [threading.Event() for _ in range(CALLBACKS)]
 
     def called(mine: threading.Event) -> None:
         gate.wait(20)
@@ -131,28 +130,35 @@ def test_callbacks_may_ask_a_server_that_has_to_be_started_first(tmp_path, scrip
     with _two_servers(tmp_path, scripted) as ws:
         ask(ws)
         found = _all_at_once(ws, lambda: ws.definition("a.two", 2, 4, timeout=20))
-        assert [str(one[0].range.start) for one in found] == ["1:5"] * THREADS
+        assert [str(one[0].range.start) for one in found] == ["1:5"] * CALLBACKS
 
 
 def test_callbacks_may_wait_for_another_future(tmp_path, scripted):
     with _two_servers(tmp_path, scripted) as ws:
         ask(ws)
         found = _all_at_once(ws, lambda: ws.submit(ws.definition, "a.two", 2, 4).result(20))
-        assert [str(one[0].range.start) for one in found] == ["1:5"] * THREADS
+        assert [str(one[0].range.start) for one in found] == ["1:5"] * CALLBACKS
 
 
 def test_the_callbacks_of_a_future_come_in_order_and_one_that_fails_stops_none(
     tmp_path, scripted, caplog
 ):
-    with workspace(tmp_path, scripted(Script())) as ws:
-        order, over = [], threading.Event()
-        future = ws.submit(ws.definition, "a.scr", 2, 4)
+    argv, cancel = scripted(HANG), lspkit.CancelToken()
+    with workspace(tmp_path, argv) as ws:
+        order, threads, over = [], set(), threading.Event()
+        future = ws.submit(ws.definition, "a.scr", 2, 4, cancel=cancel)
         for number in range(20):
             future.add_done_callback(lambda _, number=number: order.append(number))
+            future.add_done_callback(lambda _: threads.add(threading.current_thread()))
         future.add_done_callback(lambda _: 1 // 0)
         future.add_done_callback(lambda _: over.set())
+        Log.of(argv).wait_for_message("textDocument/definition")
+        assert order == []
+        cancel.set()
         assert over.wait(20)
         assert order == list(range(20))
+        assert len(threads) == 1
+        assert threading.current_thread() not in threads
         assert "ZeroDivisionError" in caplog.text
         future.add_done_callback(order.append)  # it is done: at once
         assert order[-1] is future
@@ -160,13 +166,16 @@ def test_the_callbacks_of_a_future_come_in_order_and_one_that_fails_stops_none(
 
 def test_nothing_of_a_call_is_kept_when_it_is_over(tmp_path, scripted):
     with workspace(tmp_path, scripted(Script())) as ws:
-        calls = [ws.submit(ws.definition, "a.scr", 2, 4, timeout=3600) for _ in range(500)]
-        for one in calls:
-            one.result(40)
+        calls = [ws.submit(ws.definition, "a.scr", 2, 4, timeout=3600) for _ in range(300)]
+        for future in calls:
+            future.result(40)
         engine = ws._engine
-        assert len(engine._timers._due) <= UNWANTED + 1
-        assert engine._workers.calls == set()
+        assert engine._calls._running == set()
         assert not any(server.channel.users for server in engine.pool.servers())
+        results = [weakref.ref(future) for future in calls]
+        del calls, future
+        gc.collect()
+        assert comes_true(lambda: not any(result() for result in results))
 
 
 def test_who_waits_for_nothing_more_is_not_kept(tmp_path, scripted):
@@ -175,7 +184,7 @@ def test_who_waits_for_nothing_more_is_not_kept(tmp_path, scripted):
         now = ws.epoch
         for _ in range(500):
             assert ws.wait_for_change(now, timeout=0) == now
-        assert len(ws._engine._reports._news._waiters) <= FEW + 1
+        assert ws._engine.reports._news._count <= FEW + 1
 
 
 def test_a_submitted_wait_for_change_is_kept_though_nobody_holds_it(tmp_path, scripted):
