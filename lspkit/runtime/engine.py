@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lspkit.config.load import Loaded
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
 from lspkit.operations import all_operations
+from lspkit.operations.apply_changes import ShowDiskRequest, ShowTextsRequest
 from lspkit.operations.host_results import Settings
 from lspkit.operations.request import Request
 from lspkit.operations.workspace_state import (
@@ -170,10 +171,20 @@ class LocalEngine:
         call = Call(limits.timeout, limits.cancel, limits.answer_log)
         if not on_main_thread():
             return self._carry_out(request, limits.client, call)
+        results: list[T] = []
+
+        def carry_out() -> T:
+            results.append(self._carry_out(request, limits.client, call))
+            return results[0]
+
         patience = -1 if request.only_once else LAST_MOMENT
-        return hand_over(
-            self.threads, lambda: self._carry_out(request, limits.client, call), call, patience
-        )
+        try:
+            return hand_over(self.threads, carry_out, call, patience)
+        except BaseException:
+            if isinstance(request, ShowTextsRequest) and results:
+                shown: Any = results[0]  # nobody else knows what to end
+                self.run(ShowDiskRequest(number=shown), Limits(client=limits.client))
+            raise
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Carry out a request in a thread of its own."""

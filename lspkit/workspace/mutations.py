@@ -176,4 +176,10 @@ class Mutations:
         try:
             yield
         finally:
-            self._engine.run(ops.ShowDiskRequest(number=number), Limits())
+            try:
+                self._engine.run(ops.ShowDiskRequest(number=number), Limits())
+            except KeyboardInterrupt:
+                # Once more: it may not have begun. A second interrupt leaves it.
+                with contextlib.suppress(ValueError):  # it has ended already
+                    self._engine.run(ops.ShowDiskRequest(number=number), Limits())
+                raise

@@ -13,6 +13,7 @@ from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE
 
 HOST = Path(__file__).with_name("interrupted.py")
+CALLS = Path(__file__).with_name("interrupted_calls.py")
 CLOSED = Path(__file__).with_name("closed.py")
 
 
@@ -32,6 +33,25 @@ def test_200_interrupts_tear_no_frame_and_the_next_call_is_right(tmp_path, scrip
     assert result["interrupted"] > 100, "too few interrupts came in the middle to say anything"
     assert log.complaints() == []
     assert len(log.pids()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [20261119, 20261120])
+def test_1000_interrupts_of_all_kinds_of_calls_break_nothing(tmp_path, scripted, seed):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "a.scr").write_text("def greet\ngreet\n", encoding="utf-8")
+    argv = scripted(Script())
+    command = [sys.executable, str(CALLS), str(folder), "1000", str(seed), *argv]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["wrong"] == []
+    assert result["left"] == []
+    assert result["threads"] < 20
+    assert min(result["interrupted"].values()) > 20, "too few came in the middle to say anything"
+    assert Log.of(argv).complaints() == []
+    assert len(Log.of(argv).pids()) == 1
 
 
 @pytest.mark.slow

@@ -146,11 +146,12 @@ class ThreadCache:
         """
         with self._lock:
             self._closed = True
-            idle, self._idle = self._idle, []
+            self._idle.clear()
             workers = self._workers if finish else self._workers - self._lent
             workers = set(workers)
-            for worker in idle:
-                worker.baton.release()
+            for worker in workers:  # also one that an interrupt has left without a job
+                if worker.baton.locked():
+                    worker.baton.release()
         return joined(workers)
 
     @property
