@@ -164,10 +164,16 @@ class Call(msgspec.Struct, eq=False):
 
     # Waiting
 
-    def wait(self, waiter: Waiter, until: float = math.inf) -> bool:
+    def wait(
+        self,
+        waiter: Waiter,
+        until: float = math.inf,
+        meanwhile: Callable[[], object] | None = None,
+    ) -> bool:
         """Block until a waiter is complete; False at that time, or at the deadline of the call.
 
-        Raises `CancelledError` if the call is cancelled.
+        Raises `CancelledError` if the call is cancelled. `meanwhile` is called first, and each time
+        when the waiter was woken.
         """
         if waiter.done:
             return True
@@ -176,22 +182,22 @@ class Call(msgspec.Struct, eq=False):
         stop.watch(waiter)
         if token is not None:
             token.watch(waiter)
+        until = min(until, self.deadline)
         try:
-            at_most = threading.TIMEOUT_MAX if cancel is None or token else EVENT_LOOK
-            return self._wait(waiter, min(until, self.deadline), at_most)
+            while not waiter.done:
+                self.raise_if_cancelled()
+                if meanwhile is not None:
+                    meanwhile()
+                left = until - time.monotonic()
+                if left <= 0:
+                    return waiter.done
+                # A thread cannot wait for an event of Python as well: that is looked at.
+                waiter.wait(left if cancel is None or token else min(left, EVENT_LOOK))
+            return True
         finally:
             stop.unwatch(waiter)
             if token is not None:
                 token.unwatch(waiter)
-
-    def _wait(self, waiter: Waiter, until: float, at_most: float) -> bool:
-        while not waiter.done:
-            self.raise_if_cancelled()
-            left = until - time.monotonic()
-            if left <= 0:
-                return False
-            waiter.wait(min(left, at_most))
-        return True
 
     def pause(self, until: float) -> None:
         """Block until that time, or the deadline of the call."""

@@ -7,9 +7,7 @@ through the edit jail, and the server is told the result before it continues.
 from __future__ import annotations
 
 import collections
-import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 from lspkit.errors import LspkitError, RequestFailedError
@@ -17,8 +15,7 @@ from lspkit.limits import LARGEST_EDITS, MOST_EDITS
 from lspkit.operations.host_results import Reply
 from lspkit.protocol.events import EditAsked
 from lspkit.protocol.methods import APPLY_EDIT, EXECUTE_COMMAND
-from lspkit.runtime.concurrency.broadcast import Broadcast
-from lspkit.runtime.concurrency.parallel import in_parallel
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.exchange.ask_server import request_deadline, wait_for_answer, wait_for_turn
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import prepare_server
@@ -35,8 +32,8 @@ class EditInbox:
 
     def __init__(self, server: Server) -> None:
         self.asked: collections.deque[EditAsked] = collections.deque()
-        self.activity = Broadcast()
-        self.closed = False
+        #: Woken by each edit, once it is known: the answer to the command.
+        self.answer: Waiter | None = None
         self._server = server
         #: Edits that were refused because there were too many.
         self.refused = 0
@@ -52,12 +49,8 @@ class EditInbox:
             self._server.edit_done(event, TOO_MANY)
             return
         self.asked.append(event)
-        self.activity.tell()
-
-    def close(self) -> None:
-        """No more edits will come."""
-        self.closed = True
-        self.activity.tell(over=True)
+        if self.answer is not None:
+            self.answer.wake()
 
 
 class Command(NamedTuple):
@@ -72,14 +65,66 @@ class Command(NamedTuple):
     make: Callable[[Reply], None]
 
 
-class _Run(NamedTuple):
+class _Run:
     """A running command."""
 
-    context: Context
-    server: Server
-    file: File
-    command: Command
-    inbox: EditInbox
+    def __init__(self, context: Context, server: Server, file: File, command: Command) -> None:
+        self._context, self._server, self._file = context, server, file
+        self._command = command
+        self._inbox = EditInbox(server)
+        #: Why an edit has failed. That says more than the failure of the command.
+        self._problem: LspkitError | None = None
+
+    def run(self) -> None:
+        """Ask for the command, and make the edits that the server asks for before it answers."""
+        inbox, server = self._inbox, self._server
+        try:
+            server.take_edits(inbox.put)
+            self._await_answer()
+        except LspkitError as problem:
+            self._problem = self._problem or problem
+        finally:
+            server.take_edits(None)
+            for event in inbox.asked:
+                server.edit_done(event, "the command is over")
+        if inbox.refused:
+            server.record.beyond("edits", inbox.refused)
+            self._problem = self._problem or RequestFailedError(TOO_MANY, server=server.id)
+        if self._problem is not None:
+            raise self._problem
+
+    def _await_answer(self) -> None:
+        context, server = self._context, self._server
+        until = request_deadline(context, server)
+        params = {"command": self._command.name, "arguments": self._command.arguments}
+        pending = server.channel.ask(EXECUTE_COMMAND, params)
+        self._inbox.answer = pending.waiter
+        try:
+            context.call.wait(pending.waiter, until, self._make_edits)
+        except LspkitError:
+            server.channel.finish(pending)
+            raise
+        answer = wait_for_answer(context, server, pending, until)
+        self._make_edits()
+        if isinstance(answer, RequestFailedError):
+            raise answer
+
+    def _make_edits(self) -> None:
+        while self._inbox.asked and not self._context.call.is_over:
+            failure = self._make_edit(self._inbox.asked[0])
+            self._problem = self._problem or failure
+            self._inbox.asked.popleft()
+
+    def _make_edit(self, event: EditAsked) -> LspkitError | None:
+        """Apply one edit, and tell the server; returns the failure."""
+        server, problem = self._server, None
+        try:
+            view = view_of(server.channel.sync(self._file, None))
+            self._command.make(Reply(server.id, event.edit, view, APPLY_EDIT))
+        except LspkitError as refused:
+            problem = refused
+        server.edit_done(event, "" if problem is None else str(problem))
+        return problem
 
 
 def run_command(context: Context, command: Command) -> None:
@@ -97,64 +142,7 @@ def run_command(context: Context, command: Command) -> None:
         _refuse_unknown(server, command.name)
         server.channel.queue.join("", alone)
         wait_for_turn(context, server, alone, EXECUTE_COMMAND, may_leave=False)
-        _run(_Run(context, server, file, command, EditInbox(server)))
-
-
-def _run(run: _Run) -> None:
-    try:
-        run.server.take_edits(run.inbox.put)
-        jobs = [partial(_send, run), partial(_make_edits, run)]
-        results = in_parallel(run.context.threads, jobs)
-    finally:
-        run.server.take_edits(None)
-        for event in run.inbox.asked:
-            run.server.edit_done(event, "the command is over")
-    for result in reversed(results):  # the failure of an edit says more than that of the command
-        if result is not None:
-            raise result
-
-
-def _send(run: _Run) -> None:
-    until = request_deadline(run.context, run.server)
-    try:
-        params = {"command": run.command.name, "arguments": run.command.arguments}
-        pending = run.server.channel.ask(EXECUTE_COMMAND, params)
-        answer = wait_for_answer(run.context, run.server, pending, until)
-        if isinstance(answer, RequestFailedError):
-            raise answer
-    finally:
-        run.inbox.close()
-
-
-def _make_edits(run: _Run) -> None:
-    inbox, problem = run.inbox, None
-    while True:
-        activity = inbox.activity.next()
-        if inbox.asked and not run.context.call.is_over:
-            failure = _make_edit(run, inbox.asked[0])
-            problem = problem or failure
-            inbox.asked.popleft()
-        elif inbox.closed:
-            break
-        else:
-            activity.wait(math.inf)  # `_send` ends it, at the latest when the call is over
-    if inbox.refused:
-        run.server.record.beyond("edits", inbox.refused)
-        problem = problem or RequestFailedError(TOO_MANY, server=run.server.id)
-    if problem is not None:
-        raise problem
-
-
-def _make_edit(run: _Run, event: EditAsked) -> LspkitError | None:
-    """Apply one edit, and tell the server; returns the failure."""
-    server, problem = run.server, None
-    try:
-        view = view_of(server.channel.sync(run.file, None))
-        run.command.make(Reply(server.id, event.edit, view, APPLY_EDIT))
-    except LspkitError as refused:
-        problem = refused
-    server.edit_done(event, "" if problem is None else str(problem))
-    return problem
+        _Run(context, server, file, command).run()
 
 
 def _refuse_unknown(server: Server, command: str) -> None:

@@ -153,7 +153,6 @@ def test_a_server_is_started_while_every_thread_of_calls_hangs(tmp_path, scripte
     assert str(place.range.start) == "1:5"
 
 
-@pytest.mark.xfail(strict=True, reason="run_command waits for its answer before it makes edits")
 def test_the_edits_of_a_command_are_made_while_every_thread_hangs(tmp_path, scripted):
     hung = scripted(HUNG)
     command = scripted(commanded(asks_for(tmp_path / "a.scr", "new\n")))
