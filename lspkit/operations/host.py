@@ -190,10 +190,11 @@ class Host(Protocol):
         """
         ...
 
-    def show_files(self, paths: Sequence[str]) -> None:
-        """Bring files up to date in their servers before the first of them is examined.
+    def show_files(self, paths: Sequence[str]) -> bool:
+        """Bring files up to date in their servers, and ask about them, before any is examined.
 
-        So a server looks at all of them together.
+        So a server looks at all of them together. True if all are asked about: then there is
+        nothing to gain by examining them at the same time.
         """
         ...
 

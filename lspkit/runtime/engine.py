@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lspkit.config.load import Loaded
+from lspkit.edit_types import AppliedEdit
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
 from lspkit.operations import all_operations
-from lspkit.operations.apply_changes import ShowDiskRequest, ShowTextsRequest
+from lspkit.operations.apply_changes import ShowDiskRequest, ShowTextsRequest, UndoRequest
 from lspkit.operations.host_results import Settings
 from lspkit.operations.request import Request
 from lspkit.operations.workspace_state import (
@@ -25,6 +26,7 @@ from lspkit.operations.workspace_state import (
     SettingsRequest,
     StatusRequest,
     StatusTextRequest,
+    SyncRequest,
     TrustNoticeRequest,
     WaitForChangeRequest,
     WarningsRequest,
@@ -35,6 +37,7 @@ from lspkit.runtime.concurrency.epoch import Epoch
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.parallel import hand_over, submit_to
 from lspkit.runtime.concurrency.teardown import Teardown
+from lspkit.runtime.concurrency.text_order import TextOrder
 from lspkit.runtime.concurrency.thread_cache import MOST_CALLS, ThreadCache
 from lspkit.runtime.concurrency.threads import on_main_thread
 from lspkit.runtime.concurrency.timers import Timers
@@ -88,6 +91,8 @@ WITHOUT_TURN = frozenset(
 #: Imported now: later there may be no file descriptor left to read a module.
 OPERATIONS = all_operations()
 
+#: Requests that show the servers texts: calls that are submitted after them see these.
+SHOWS_TEXTS = frozenset({ShowDiskRequest, ShowTextsRequest, SyncRequest})
 #: Seconds for which an interrupted call may go on before the interrupt is raised: it cancels its
 #: requests. One that changes files is waited for.
 LAST_MOMENT = 0.5
@@ -139,6 +144,8 @@ class LocalEngine:
         self._refreshing = BackgroundRefresh(self._calls, self.threads, self._timers)
         self._forwarding = Forwarding(self._calls, self.threads)
         self.replaced = ReplacedFiles()
+        #: The order of submitted calls.
+        self._order = TextOrder()
         #: Set where several clients share this engine.
         self.turns: ClientTurns | None = None
         self._closing = self._teardown()
@@ -180,16 +187,35 @@ class LocalEngine:
         patience = -1 if request.only_once else LAST_MOMENT
         try:
             return hand_over(self.threads, carry_out, call, patience)
-        except BaseException:
-            if isinstance(request, ShowTextsRequest) and results:
-                shown: Any = results[0]  # nobody else knows what to end
-                self.run(ShowDiskRequest(number=shown), Limits(client=limits.client))
+        except BaseException as interrupt:
+            for result in results:
+                self._take_back(request, result, limits, interrupt)
             raise
+
+    def _take_back(
+        self, request: Request[Any], result: Any, limits: Limits, interrupt: BaseException
+    ) -> None:
+        """An interrupt has lost the result of a call, without which nobody can take it back."""
+        try:
+            if isinstance(request, ShowTextsRequest):
+                self.run(ShowDiskRequest(number=result), Limits(client=limits.client))
+            elif isinstance(result, AppliedEdit):
+                self.run(UndoRequest(applied=result), Limits(client=limits.client))
+        except LspkitError as problem:
+            interrupt.add_note(f"an edit was not undone: {problem}")
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Carry out a request in a thread of its own."""
         call = Call(limits.timeout, limits.cancel, limits.answer_log)
-        return submit_to(self.threads, lambda: self._carry_out(request, limits.client, call))
+        turn = self._order.join(shows=type(request) in SHOWS_TEXTS)
+
+        def carry_out() -> T:
+            turn.begin(call)
+            return self._carry_out(request, limits.client, call)
+
+        future = submit_to(self.threads, carry_out)
+        future.add_done_callback(lambda _: turn.end())
+        return future
 
     def in_thread(self, job: Callable[[], object]) -> bool:
         """Run a job that makes calls in a thread of its own. False if there are too many."""

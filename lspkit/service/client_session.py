@@ -6,7 +6,6 @@ connection.
 
 from __future__ import annotations
 
-import functools
 import logging
 import threading
 from collections.abc import Callable
@@ -27,7 +26,9 @@ from lspkit.operations import (
     WaitForChangeRequest,
 )
 from lspkit.protocol.wire import messages
+from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.parallel import no_thread_error
+from lspkit.runtime.concurrency.text_order import TextOrder
 from lspkit.runtime.engine_api import Limits
 from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.service.incoming_call import IncomingCall
@@ -133,6 +134,8 @@ class ClientSession:
         self._texts: set[str] = set()
         self._ended = False
         self._unsubscribe: Callable[[], None] | None = None
+        #: The order of its calls. Used by the reader only.
+        self._order = TextOrder()
 
     def take(self, message: Message) -> None:
         """Handle a message. Called by the reader of the connection, and does not wait."""
@@ -165,24 +168,33 @@ class ClientSession:
         try:
             if method.needs_config:
                 self._shared.reload_if_changed()
-            if not method.waits:
-                self._carry_out(method, call)
-            elif not self._shared.in_thread(functools.partial(self._carry_out, method, call)):
-                raise no_thread_error(self._shared.engine.threads)
+            given = method.decode(call.params)
+            if method.waits:
+                self._begin_in_thread(method, call, given)
+            else:
+                method.answer(self, call, given)
+        except (msgspec.DecodeError, UnicodeError) as problem:
+            call.refuse(messages.INVALID_PARAMS, str(problem))
         except Exception as problem:  # noqa: BLE001 (the client gets it)
             call.fail(problem)
 
-    def _carry_out(self, method: Method, call: IncomingCall) -> None:
-        """Answer a call. Where it may wait, in a thread of its own."""
-        try:
+    def _begin_in_thread(self, method: Method, call: IncomingCall, given: Any) -> None:
+        """Answer a call in a thread of its own; those that show texts before those after them."""
+        request = given[0] if isinstance(given, tuple) else None
+        turn = self._order.join(shows=type(request) in NOTED)
+
+        def carry_out() -> None:
             try:
-                given = method.decode(call.params)
-            except (msgspec.DecodeError, UnicodeError) as problem:
-                call.refuse(messages.INVALID_PARAMS, str(problem))
-            else:
+                turn.begin(Call(cancel=call.cancel))
                 method.answer(self, call, given)
-        except BaseException as problem:  # noqa: BLE001 (the client gets it)
-            call.fail(problem)
+            except BaseException as problem:  # noqa: BLE001 (the client gets it)
+                call.fail(problem)
+            finally:
+                turn.end()
+
+        if not self._shared.in_thread(carry_out):
+            turn.end()
+            raise no_thread_error(self._shared.engine.threads)
 
     def _refusal(self, call: IncomingCall) -> str:
         """Why a request is not accepted; empty if it is. Called with the lock."""

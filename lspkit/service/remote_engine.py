@@ -10,6 +10,7 @@ from lspkit.operations.request import OPERATIONS, Request
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.parallel import submit_to
+from lspkit.runtime.concurrency.text_order import TextOrder
 from lspkit.runtime.concurrency.thread_cache import ThreadCache
 from lspkit.runtime.engine_api import Limits
 from lspkit.runtime.process import exit_hooks
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: The names of requests that show the servers texts: calls that are submitted after them see these.
+SHOWS_TEXTS = frozenset({"show_disk", "show_texts", "sync"})
+
 
 class RemoteEngine:
     """The servers of the service that a client is connected to."""
@@ -34,7 +38,7 @@ class RemoteEngine:
         #: Overlays by number: over which connection they are shown. Changes are atomic.
         self._overlays: dict[int, Peer] = {}
         #: For submitted calls.
-        self._threads = ThreadCache()
+        self._threads, self._order = ThreadCache(), TextOrder()
         exit_hooks.register(self)
 
     def run(self, request: Request[T], limits: Limits) -> T:
@@ -44,7 +48,15 @@ class RemoteEngine:
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Carry out a request in a thread of its own."""
         call = Call(limits.timeout, limits.cancel, limits.answer_log)
-        return submit_to(self._threads, lambda: self._carry_out(request, call))
+        turn = self._order.join(shows=OPERATIONS[type(request)].name in SHOWS_TEXTS)
+
+        def carry_out() -> T:
+            turn.begin(call)
+            return self._carry_out(request, call)
+
+        future = submit_to(self._threads, carry_out)
+        future.add_done_callback(lambda _: turn.end())
+        return future
 
     def _carry_out(self, request: Request[T], call: Call) -> T:
         if OPERATIONS[type(request)].name == "show_disk":

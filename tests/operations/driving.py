@@ -135,8 +135,8 @@ class Engine:
             before=self.before,
         )
 
-    def show_files(self, paths: Sequence[str]) -> None:
-        return None
+    def show_files(self, paths: Sequence[str]) -> bool:
+        return False
 
     def examine_others(self, paths: Sequence[str], scope: OtherScope) -> OthersExamined:
         return OthersExamined()

@@ -103,6 +103,8 @@ class _Shared:
         self.uses: set[Used] = set()
         #: What one part of the call has done for all parts.
         self.done: set[object] = set()
+        #: Checks that were begun before the part that finishes them, by server and document.
+        self.begun: dict[tuple[Any, str], Any] = {}
         #: Guards the next field.
         self.lock = threading.Lock()
         #: Held by the part that does it.
@@ -228,6 +230,16 @@ class Call(msgspec.Struct, eq=False):
         """This work is done, also for the other parts."""
         self._shared.done.add(key)
 
+    @property
+    def begun(self) -> dict[tuple[Any, str], Any]:
+        """Checks that were begun before the part that finishes them. Changes are atomic."""
+        return self._shared.begun
+
+    def drop_begun(self) -> None:
+        """Nobody finishes the checks that were begun and are left."""
+        while self.begun:
+            self.begun.popitem()[1].drop()
+
     def use(self, used: Used) -> None:
         """Use something until the end of the call."""
         used.users.add(self._whole or self)
@@ -244,6 +256,7 @@ class Call(msgspec.Struct, eq=False):
         """The call itself has changed files: its next part must see that."""
         self.began = time.monotonic()
         self._shared.done.clear()
+        self.drop_begun()
 
     # Who has answered
 

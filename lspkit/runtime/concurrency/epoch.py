@@ -16,6 +16,7 @@ class Epoch:
         self._lock = threading.Lock()
         self.number = first
         self._news = Broadcast()
+        self._is_over = False
 
     def advance(self) -> int:
         """Count a report, wake those who wait for one, and return the new number."""
@@ -27,7 +28,8 @@ class Epoch:
 
     def newer_than(self, after: int, call: Call) -> int:
         """Wait until the number is greater, or the time of the call is up; returns the number."""
-        while self.number <= after:
+        while self.number <= after and not self._is_over:
+            call.raise_if_cancelled()
             news = self._news.next()
             if self.number > after or not call.wait(news):
                 break
@@ -35,6 +37,7 @@ class Epoch:
 
     def end(self) -> None:
         """There are no more reports: nobody waits any longer."""
+        self._is_over = True
         self._news.tell(over=True)
 
     def drop_after_fork(self) -> None:

@@ -98,11 +98,10 @@ def submit_to(threads: ThreadCache, job: Callable[[], T]) -> Future[T]:
         try:
             value = job()
         except BaseException as problem:  # noqa: BLE001 (the future carries it on)
-            with threads.lend():
-                future.set_exception(problem)
+            error = problem
+            threads.call_back(lambda: future.set_exception(error))
             return
-        with threads.lend():
-            future.set_result(value)
+        threads.call_back(lambda: future.set_result(value))
 
     if not threads.do(run, MOST_CALLS):
         future.set_running_or_notify_cancel()

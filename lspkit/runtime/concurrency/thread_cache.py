@@ -7,13 +7,12 @@ waits behind calls that hang. A thread that has had no work for a minute ends.
 from __future__ import annotations
 
 import _thread
-import contextlib
 import contextvars
 import functools
 import itertools
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from lspkit.runtime.concurrency.threads import OwnThread, joined, on_main_thread
 
@@ -42,12 +41,15 @@ class _Worker(OwnThread):
         self.baton.acquire()
 
     def _work(self) -> None:
-        while (job := self._cache.next_job(self)) is not None:
-            try:
-                job()
-            except Exception:
-                log.exception("a job of lspkit failed")
-            del job  # so that it is freed before the next one
+        try:
+            while (job := self._cache.next_job(self)) is not None:
+                try:
+                    job()
+                except Exception:
+                    log.exception("a job of lspkit failed")
+                del job  # so that it is freed before the next one
+        finally:
+            self._cache.forget(self)
 
 
 class ThreadCache:
@@ -93,7 +95,8 @@ class ThreadCache:
             else:
                 worker.start()
         except (RuntimeError, OSError, MemoryError) as problem:
-            self._forget(worker)
+            self.forget(worker)
+            worker.over.set()
             log.debug("a thread cannot be started: %s", problem)
             return False
         return True
@@ -105,10 +108,10 @@ class ThreadCache:
             worker.is_begun = True
             worker.run()  # there is this thread
 
-    def _forget(self, worker: _Worker) -> None:
+    def forget(self, worker: _Worker) -> None:
+        """A thread ends, or could not be started."""
         with self._lock:
             self._workers.discard(worker)
-        worker.over.set()
 
     def next_job(self, worker: _Worker) -> Job | None:
         """The next job of a thread, when there is one; None if it has to end."""
@@ -127,14 +130,13 @@ class ThreadCache:
                     self._idle.remove(worker)
             return job
 
-    @contextlib.contextmanager
-    def lend(self) -> Iterator[None]:
-        """This thread runs code of a user: `close` waits for it only with `finish`."""
+    def call_back(self, job: Callable[[], None]) -> None:
+        """Run code of a user in this thread: `close` waits for it only with `finish`."""
         thread = threading.current_thread()
         with self._lock:
             self._lent.add(thread)
         try:
-            yield
+            job()
         finally:
             with self._lock:
                 self._lent.discard(thread)

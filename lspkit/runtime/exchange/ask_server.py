@@ -109,7 +109,8 @@ def await_reply(context: Context, sent: SentRequest) -> Reply:
             pending = sent.pending
             view = nowhere(server) if pending.view is None else pending.view
             return Reply(server.id, answer.result, view, pending.method, pending.seq)
-        if answer.server_code not in GIVEN_UP or time.monotonic() + pause >= sent.until:
+        until = min(sent.until, context.call.deadline)
+        if answer.server_code not in GIVEN_UP or time.monotonic() + pause >= until:
             raise answer
         if sent.gives_way and server.channel.queue.has_exclusive_calls:
             raise ExclusiveCallWaiting
@@ -169,6 +170,8 @@ def wait_for_answer(
     `began` is when the request was sent, if not now.
     """
     began = time.monotonic() if began is None else began
+    if context.call.deadline < until:  # that of a part, which ends before the whole call
+        until = NamedDeadline(context.call.deadline)
     try:
         if pending.view is not None and server.choice.definition.exceptions.blocks_on_new_files:
             _wait_unless_blocked(context, server, pending, until, began)

@@ -34,6 +34,7 @@ class Calls:
             return work(Context(self._files, self.pool, self._threads, call))
         finally:
             self._running.discard(call)
+            call.drop_begun()
             call.end()
 
     def close(self, why: str) -> None:

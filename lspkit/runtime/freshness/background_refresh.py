@@ -51,8 +51,11 @@ class BackgroundRefresh:
             self._later(server)
 
     def _later(self, server: Server) -> None:
-        refresh = functools.partial(self._threads.do, functools.partial(self._refresh, server))
-        self._timers.at(time.monotonic() + PAUSE, refresh)
+        def begin() -> None:
+            if not self._threads.do(functools.partial(self._refresh, server)):
+                self._later(server)  # there are too many threads now
+
+        self._timers.at(time.monotonic() + PAUSE, begin)
 
     def _refresh(self, server: Server) -> None:
         """Ask again for answers from before the server said so."""

@@ -28,9 +28,9 @@ from lspkit.runtime.exchange.preparation import prepare_server, wait_while_reloa
 from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.baselines import Baselines
+from lspkit.runtime.freshness.begun_checks import begin_checks
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.other_files import OtherFilesResult, check_other_files
-from lspkit.runtime.freshness.proof_by_push import is_behind
 from lspkit.runtime.freshness.proof_by_request import prove
 from lspkit.runtime.freshness.server_catch_up import OUTDATED, wait_for_reread, wait_until_read
 from lspkit.runtime.freshness.unsaved_neighbours import (
@@ -80,42 +80,6 @@ def check_file(context: Context, baselines: Baselines, wanted: FileCheck) -> Exa
         on_disk=_is_on_disk(file, wanted) and not whole.beside,
         before=baselines.get(file.path),
         others=whole.others.told(config.diagnostics.include_severities),
-    )
-
-
-def show_files(context: Context, paths: Sequence[str]) -> None:
-    """Bring files up to date in their servers before the first of them is checked.
-
-    So a server looks at all of them together. What cannot be done at once is left to their checks.
-    """
-    shown: dict[Server, list[str]] = {}
-    for path in paths:
-        if context.call.is_over:
-            return  # a server must not work on files of which nobody reads the result
-        try:
-            file = disk_sync.locate(context, path, None)
-            servers, _ = disk_sync.servers_of(context, file)
-            for server in filter(_takes_files, servers):
-                disk_sync.refresh_documents(context, server)
-                server.channel.sync(file, None)
-                shown.setdefault(server, []).append(file.uri)
-        except errors.LspkitError:
-            continue  # its check says why
-    for server, uris in shown.items():
-        for uri in uris:
-            if any(is_behind(server, rule, uri) for rule in server.choice.definition.proofs):
-                server.channel.touch(uri)
-
-
-def _takes_files(server: Server) -> bool:
-    """Whether a document can be sent to a server without waiting, and disturbs no other call."""
-    connection = server.channel.connection
-    return (
-        server.is_ready
-        and server.record.loading.done
-        and not server.channel.queue.has_exclusive_calls
-        and connection is not None
-        and connection.has_room()
     )
 
 
@@ -185,8 +149,7 @@ def _examine_by_all(context: Context, file: File, wanted: FileCheck) -> tuple[_S
             whole.others.missed(one)
     for server in servers:
         server.visited.discard(file.uri)  # the caller's own document stays open
-    jobs = [partial(_examine_one, context, one, file, wanted) for one in servers]
-    for found in in_parallel(context.threads, jobs):
+    for found in _examine_by_each(context, servers, file, wanted):
         if isinstance(found, Exception):
             raise found
         whole.add(found)
@@ -194,6 +157,18 @@ def _examine_by_all(context: Context, file: File, wanted: FileCheck) -> tuple[_S
     if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
         raise whole.absent[0].copy()  # as if the servers had been missing before
     return whole, any(one.may_be_replaced for one in servers)
+
+
+def _examine_by_each(
+    context: Context, servers: list[Server], file: File, wanted: FileCheck
+) -> list[_SourceResult | Exception]:
+    """The findings of each server. All work at the same time."""
+    jobs = [partial(_examine_one, context, server, file, wanted) for server in servers]
+    is_plain = wanted.text is None and wanted.others is None
+    if len(servers) > 1 and is_plain and begin_checks(context, servers, file):
+        # All are asked: their answers are waited for one after the other.
+        return [result for job in jobs for result in in_parallel(context.threads, [job])]
+    return in_parallel(context.threads, jobs)
 
 
 def _examine_one(
@@ -209,9 +184,13 @@ def _examine_one(
     exclusive = wanted.text is not None and server.choice.definition.compares_files
     found = _SourceResult()
     shown: list[str] = []
-    with QueueEntry(exclusive=exclusive) as turn:
+    begun = None if own else context.call.begun.pop((server, file.uri), None)
+    if begun is not None and wanted.text is not None:
+        begun.drop()
+        begun = None
+    with QueueEntry(exclusive=exclusive) if begun is None else begun.turn as turn:
         try:
-            if not own:
+            if not own and begun is None:
                 server.channel.queue.join(file.uri, turn)
             prepare_server(context, server, file, wanted.text)
             if not own and not wait_for_turn(
@@ -224,7 +203,8 @@ def _examine_one(
                 neighbour = context.files.locate(path, may_be_missing=True)
                 shown.append(neighbour.uri)
                 server.channel.sync(neighbour, text)
-            subject = CheckSubject(server, file, wanted.text, context.call, began, own)
+            pulls = {} if begun is None else begun.pulls
+            subject = CheckSubject(server, file, wanted.text, context.call, began, own, pulls)
             found.examined = _prove_all(context, subject, wanted, found)
             if wanted.others is not None:
                 # Before the caller's text is removed: the other files may depend on it.
@@ -238,6 +218,8 @@ def _examine_one(
                 found.others.coverage = "open"
                 found.others.missed(found.examined[-1])
         finally:
+            if begun is not None:
+                begun.drop()
             for uri in shown:
                 disk_sync.restore_document(context, server, uri)
             if wanted.text is not None and turn.done:

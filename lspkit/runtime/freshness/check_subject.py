@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 import msgspec
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.diagnostics.store import disclaimer, is_only_disclaimer
+from lspkit.diagnostics.store import StoredReport, disclaimer, is_only_disclaimer
 from lspkit.operations.host_results import Examined
 from lspkit.protocol.open_documents import View
 from lspkit.runtime.concurrency.call import Call
+from lspkit.runtime.exchange.ask_server import SentRequest
 from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
+
+
+class BegunPull(NamedTuple):
+    """A request for findings, and what the server said last."""
+
+    sent: SentRequest
+    source: str
+    last: StoredReport | None
+
+    @property
+    def known(self) -> str | None:
+        """The id of its last result."""
+        return None if self.last is None else self.last.result_id
+
+
+#: By the identifier of the findings.
+BegunPulls = dict[str | None, BegunPull]
 
 
 class CheckSubject(msgspec.Struct, frozen=True):
@@ -26,6 +45,8 @@ class CheckSubject(msgspec.Struct, frozen=True):
     began: float
     #: The document of the call, if this is another one.
     own: str = ""
+    #: Requests for findings that were sent before the check.
+    begun: BegunPulls = {}
 
     @property
     def uri(self) -> str:

@@ -29,7 +29,7 @@ from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import wait_while_reloading
 from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.files import File
-from lspkit.runtime.freshness.check_subject import CheckSubject
+from lspkit.runtime.freshness.check_subject import BegunPull, CheckSubject
 from lspkit.runtime.freshness.project_configuration import read_configuration
 from lspkit.runtime.freshness.proof_by_push import SILENCE, wait_for_push
 from lspkit.runtime.server.pending_request import Build
@@ -90,10 +90,12 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Examined
     versions: set[int] = set()
     asked_at = time.monotonic()
     for identifier in identifiers(one.server, one.file):
-        source = f"pull {identifier or ''}".strip()
-        last = one.server.record.last_said(one.uri, source)
-        known = last.result_id if last is not None else None
-        reply = _request(context, one, PULL_DIAGNOSTICS, _pull(identifier, known))
+        begun = one.begun.pop(identifier, None)
+        if begun is None:
+            begun = begin_pull(context, one.server, one.file, one.text, identifier)
+        last, known, source = begun.last, begun.known, begun.source
+        asked_at = min(asked_at, begun.sent.began)
+        reply = ask_server.await_reply(context, begun.sent)
         report = read_report(reply.result)
         if report is None or (report.kind == "unchanged" and last is None):
             return one.failed(rule, NONSENSE)
@@ -114,6 +116,19 @@ def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Examined
     # It may have read the files at any time since the request.
     event = freshness_events.Pulled(uri=one.uri, asked_seq=reply.seq, at=asked_at)
     return _judge(one, rule, reply.view, reply.seq, event, lists)
+
+
+def begin_pull(
+    context: Context, server: Server, file: File, text: str | None, identifier: str | None
+) -> BegunPull:
+    """Ask for the findings of one kind."""
+    until = ask_server.request_deadline(context, server)
+    source = f"pull {identifier or ''}".strip()
+    last = server.record.last_said(file.uri, source)
+    build = _pull(identifier, None if last is None else last.result_id)
+    method = PULL_DIAGNOSTICS
+    sent = ask_server.begin_document_request(context, server, file, text, method, build, until)
+    return BegunPull(sent, source, last)
 
 
 def _request(context: Context, one: CheckSubject, method: str, build: Build) -> Reply:
@@ -195,7 +210,8 @@ def _judge(
 ) -> Examined:
     """Decide whether an answer counts."""
     target = Target(view.uri, view.version, seq, float("inf"))
-    written = freshness_events.Written(seq=seq, at=one.began)
+    # The answer may have been asked for before the check of this file began.
+    written = freshness_events.Written(seq=seq, at=min(one.began, event.at))
     ready = one.server.channel.observations.ready
     events = [written, event] if ready is None else [ready, written, event]
     if not one.server.record.still_shows(view):

@@ -142,7 +142,11 @@ def _ask_each_project(
         turn_to = begin_document_request(
             context, server, file, None, DOCUMENT_SYMBOLS, about_the_file, until
         )
-        search = begin_request(context, server, question.method, question.params, until)
+        try:
+            search = begin_request(context, server, question.method, question.params, until)
+        except LspkitError:
+            server.channel.finish(turn_to.pending)
+            raise
         replies, failed = sorted_out(await_replies(context, (turn_to, search)))
         if failed:
             raise failed[0]

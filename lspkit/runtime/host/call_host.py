@@ -29,7 +29,8 @@ from lspkit.runtime.exchange import replies
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.freshness import dependents, importers
 from lspkit.runtime.freshness.baselines import Baselines
-from lspkit.runtime.freshness.check_file import FileCheck, check_file, check_others, show_files
+from lspkit.runtime.freshness.begun_checks import show_files
+from lspkit.runtime.freshness.check_file import FileCheck, check_file, check_others
 from lspkit.runtime.host import change_disk, find_places, sync_files, workspace_status
 from lspkit.runtime.host.ask_file import ask_servers_of_file
 from lspkit.runtime.host.ask_project import ProjectQuestion, ask_project
@@ -144,9 +145,9 @@ class CallHost:
         wanted = FileCheck(path, text, others, beside or {})
         return check_file(context, self._owner.baselines, wanted)
 
-    def show_files(self, paths: Sequence[str]) -> None:
-        """Bring files up to date in their servers before the first of them is examined."""
-        show_files(self._context, paths)
+    def show_files(self, paths: Sequence[str]) -> bool:
+        """Bring files up to date in their servers, and ask about them, before any is examined."""
+        return show_files(self._context, list(paths))
 
     def examine_others(self, paths: Sequence[str], scope: OtherScope) -> OthersExamined:
         """Fresh diagnostics of other files, from the servers of these files."""

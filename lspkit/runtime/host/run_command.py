@@ -101,7 +101,7 @@ class _Run:
         self._inbox.answer = pending.waiter
         try:
             context.call.wait(pending.waiter, until, self._make_edits)
-        except LspkitError:
+        except BaseException:
             server.channel.finish(pending)
             raise
         answer = wait_for_answer(context, server, pending, until)

@@ -198,3 +198,36 @@ def test_a_submitted_wait_for_change_is_kept_though_nobody_holds_it(tmp_path, sc
         (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
         ws.check("a.scr")
         assert heard.wait(20)
+
+
+def test_texts_that_are_submitted_are_shown_in_that_order(tmp_path, scripted):
+    with workspace(tmp_path, scripted(Script()), text="fine\n") as ws:
+        ws.check("a.scr")
+        for number in range(100):
+            texts = ["ERROR\n", "fine\n"] if number % 2 else ["fine\n", "ERROR\n"]
+            shown = [ws.submit(ws.sync, "a.scr", text) for text in texts]
+            shown[-1].result(20)
+            shown[0].result(20)
+            server = ws._engine.pool.servers()[0]
+            with server.channel.lock:
+                [document] = server.channel.documents
+            assert document.text.value == texts[-1]
+
+
+def test_who_waits_for_a_change_when_the_workspace_is_closed_waits_no_longer(tmp_path, scripted):
+    ends: list[object] = []
+
+    def wait(ws: lspkit.Workspace, epoch: int) -> None:
+        try:
+            ends.append(ws.wait_for_change(epoch))
+        except lspkit.WorkspaceClosedError as closed:
+            ends.append(closed)
+
+    for _ in range(10):
+        with workspace(tmp_path, scripted(Script())) as ws:
+            ws.check("a.scr")
+            waiting = threading.Thread(target=wait, args=(ws, ws.epoch))
+            waiting.start()
+        waiting.join(20)
+        assert not waiting.is_alive()
+    assert len(ends) == 10

@@ -174,12 +174,11 @@ def test_the_end_waits_for_code_of_a_user_only_when_that_is_wanted(cache):
     lent, free, done = threading.Event(), threading.Event(), []
 
     def callback() -> None:
-        with cache.lend():
-            lent.set()
-            free.wait(PATIENCE)
+        lent.set()
+        free.wait(PATIENCE)
         done.append("callback")
 
-    cache.do(callback)
+    cache.do(lambda: cache.call_back(callback))
     assert lent.wait(PATIENCE)
     assert cache.close()
     assert done == []

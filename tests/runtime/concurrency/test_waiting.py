@@ -13,6 +13,7 @@ import lspkit
 from lspkit.runtime.concurrency import call as calls
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import Call, CancelToken
+from lspkit.runtime.concurrency.text_order import TextOrder
 from lspkit.runtime.concurrency.waiter import Waiter
 from tests.scripted import comes_true
 
@@ -272,3 +273,31 @@ def test_what_a_part_uses_is_used_until_the_end_of_the_call():
     call.end()
     assert thing.users == set()
     assert thing.last_used > 0
+
+
+# The order of calls that show texts
+
+
+def test_a_call_begins_when_those_before_it_that_show_texts_are_over():
+    order, begun = TextOrder(), []
+    first, second = order.join(shows=True), order.join(shows=True)
+    last = order.join(shows=False)
+    first.begin(Call())
+    with pytest.raises(lspkit.CancelledError):
+        last.begin(Call(cancel=cancelled()))
+    threads = [
+        in_thread(lambda: (second.begin(Call(PATIENCE)), begun.append("second"), second.end())),
+        in_thread(lambda: (last.begin(Call(PATIENCE)), begun.append("last"))),
+    ]
+    assert begun == []
+    first.end()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert begun == ["second", "last"]
+    order.join(shows=False).begin(Call())  # nothing is waited for any more
+
+
+def cancelled() -> CancelToken:
+    token = CancelToken()
+    token.set()
+    return token
