@@ -11,11 +11,11 @@ REASONS: dict[str, str] = {
     "warm request, canned": (
         "The floor sends fixed bytes and reads the next line. Before each request lspkit also asks "
         "the kernel whether anything has changed below the root, compares the open document with "
-        "its file, and turns the answer into values with paths and columns in characters: about 90 "
-        "Python calls and 5 system calls, of which the floor has two. One thread writes, waits and "
-        "reads, so no time goes into hand-overs. What is left is the amount of Python code, each "
-        "line of which runs once in a request: where the server shares the core, it costs twice as "
-        "much there as in a loop."
+        "its file, and turns the answer into values with paths and columns in characters. The main "
+        "thread hands the call to another one, since an interrupt may come to it at any line, and "
+        "the reader of the server wakes that: four switches between threads, of which the floor "
+        "has none. The rest is the amount of Python code, each line of which runs once in a "
+        "request: where the server shares the core, it costs twice as much there as in a loop."
     ),
     "warm request, real": (
         "The same work in Python as on canned answers, about as many milliseconds. A server that "
