@@ -213,9 +213,7 @@ class LocalEngine:
             turn.begin(call)
             return self._carry_out(request, limits.client, call)
 
-        future = submit_to(self.threads, carry_out)
-        future.add_done_callback(lambda _: turn.end())
-        return future
+        return submit_to(self.threads, carry_out, turn.end)
 
     def in_thread(self, job: Callable[[], object]) -> bool:
         """Run a job that makes calls in a thread of its own. False if there are too many."""

@@ -54,9 +54,7 @@ class RemoteEngine:
             turn.begin(call)
             return self._carry_out(request, call)
 
-        future = submit_to(self._threads, carry_out)
-        future.add_done_callback(lambda _: turn.end())
-        return future
+        return submit_to(self._threads, carry_out, turn.end)
 
     def _carry_out(self, request: Request[T], call: Call) -> T:
         if OPERATIONS[type(request)].name == "show_disk":

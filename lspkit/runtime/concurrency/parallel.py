@@ -88,22 +88,32 @@ def hand_over(threads: ThreadCache, job: Callable[[], T], call: Call, patience: 
     return part.result() if is_begun else job()
 
 
-def submit_to(threads: ThreadCache, job: Callable[[], T]) -> Future[T]:
-    """Do a job in another thread; its callbacks run there, too."""
+def submit_to(
+    threads: ThreadCache, job: Callable[[], T], at_end: Callable[[], object] = lambda: None
+) -> Future[T]:
+    """Do a job in another thread; its callbacks run there, too.
+
+    `at_end` is called before those, perhaps twice, and also if the job is not begun. It is no
+    callback: an interrupt of the main thread that adds one may leave a lock of the future locked.
+    """
     future: Future[T] = Future()
 
     def run() -> None:
-        if not future.set_running_or_notify_cancel():
-            return
         try:
+            if not future.set_running_or_notify_cancel():
+                return
             value = job()
         except BaseException as problem:  # noqa: BLE001 (the future carries it on)
             error = problem
+            at_end()
             threads.call_back(lambda: future.set_exception(error))
             return
+        finally:
+            at_end()
         threads.call_back(lambda: future.set_result(value))
 
     if not threads.do(run, MOST_CALLS):
+        at_end()
         future.set_running_or_notify_cancel()
         future.set_exception(no_thread_error(threads))
     return future
