@@ -43,7 +43,7 @@ ONLY_WITH_SERVERS = [
     "lspkit.operations.renaming.rename",
     "lspkit.protocol.open_documents",
     "lspkit.runtime.engine",
-    "lspkit.runtime.process.launch",
+    "lspkit.runtime.process.guardian",
     "lspkit.servers.selection.choose",
     "shutil",
     "subprocess",

@@ -273,7 +273,7 @@ def test_the_package_is_where_this_test_looks() -> None:
 @pytest.mark.parametrize(
     ("module", "source", "words"),
     [
-        ("lspkit.protocol.x", "import lspkit.runtime.process.launch", "must not import runtime"),
+        ("lspkit.protocol.x", "import lspkit.runtime.process.guardian", "must not import runtime"),
         ("lspkit.protocol.x", "from lspkit.runtime import engine", "must not import runtime"),
         ("lspkit.protocol.x", "from lspkit import workspace", "must not import workspace"),
         ("lspkit.protocol.x", "from ..config import y", "must not import config"),

@@ -128,7 +128,7 @@ DEFINITION: tuple[Thread | Call, ...] = (
     Thread("another thread for calls, if the server does not run yet"),
     Call(0, "Pool._start", "runtime/pool/pool.py", "one start for all callers"),
     Call(1, "Server.start", "runtime/server/server.py", "sends initialize"),
-    Call(2, "launch", "runtime/process/launch.py", "the guardian starts the process"),
+    Call(2, "Guardian.launch", "runtime/process/guardian.py", "a process that starts processes"),
     Thread("the writer thread of the server"),
     Call(0, "Connection._write", "runtime/server/connection.py", "what callers could not write"),
     *_READER,

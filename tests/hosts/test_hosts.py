@@ -181,13 +181,13 @@ def test_a_host_that_is_killed_while_it_starts_a_server_leaves_no_folder(
     temporary.mkdir()
     program = (
         "import lspkit, os, sys\n"
-        "import lspkit.runtime.process.process_setup as server\n"
-        "launch = server.launch\n"
+        "from lspkit.runtime.process.guardian import Guardian\n"
+        "launch = Guardian.launch\n"
         "def killed(*given, **named):\n"
         "    if sys.argv[2] == 'after':\n"
         "        launch(*given, **named)\n"
         "    os.kill(os.getpid(), 9)\n"
-        "server.launch = killed\n"
+        "Guardian.launch = killed\n"
         "ws = lspkit.Workspace(sys.argv[1], config={'lsp': {'scripted': "
         "{'command': sys.argv[3:], 'extensions': ['.scr']}}})\n"
         "ws.definition('a.scr', 2, 4)\n"

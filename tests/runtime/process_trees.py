@@ -127,15 +127,15 @@ def open_descriptors() -> set[str]:
 
 
 class Host:
-    """A program of its own that uses the launcher, so that it can be killed or interrupted."""
+    """A program of its own that has a guardian, so that it can be killed or interrupted."""
 
     def __init__(self, script: str) -> None:
         root = str(Path(__file__).parents[2])
         prelude = (
             f"import os, signal, sys\nsys.path.insert(0, {root!r})\n"
-            "from lspkit.runtime.process import launch as launching\n"
-            "from lspkit.runtime.process.launch import launch\n"
+            "from lspkit.runtime.process.guardian import Guardian\n"
             "from tests.runtime import process_trees as trees\n"
+            "guardian = Guardian()\n"
         )
         self.process = subprocess.Popen(
             [sys.executable, "-c", prelude + script],

@@ -33,8 +33,8 @@ from lspkit.runtime.pool.restart_debounce import BRIEF, RestartDebounce
 from lspkit.runtime.pool.retirement import IdleServers, Retirement
 from lspkit.runtime.pool.server_choices import ServerChoices
 from lspkit.runtime.pool.slot import LOOK_AGAIN, Key, Slot
-from lspkit.runtime.process import launch
 from lspkit.runtime.process.backoff import FailureRecord, restart_of
+from lspkit.runtime.process.guardian import Guardian
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.document_text import Untold
 from lspkit.runtime.server.server import Callbacks, Server
@@ -85,13 +85,13 @@ class Pool:
         self.clock, self._dice = clock, dice
         #: Tells the servers what changes on disk.
         self.disk_events = DiskEvents(files, self._look_at, self._look_for, threads.do)
+        #: Starts the servers, and programs beside them.
+        self._guardian = Guardian()
         #: Guards the tables below. No I/O while it is held.
         self._lock = threading.Lock()
         self._slots: dict[Key, Slot] = {}
         #: Open documents of servers that left, for the next server of their key.
         self._kept: dict[Key, Untold] = {}
-        #: Whether the guardian is kept for this pool.
-        self._warm = False
         self._closed = False
 
     @property
@@ -211,9 +211,6 @@ class Pool:
                 slot = self._take_slot(key, choice, slot)
             slot.why = choice.why
             call.use(slot.server.channel)
-            warm, self._warm = self._warm, True
-        if not warm:
-            launch.retain()  # the guardian is kept between two servers
         # Also for an existing server: the thread that added it may have been interrupted.
         server = slot.server
         if not server.begun and not self._threads.do(lambda: self._start(server)):
@@ -275,6 +272,7 @@ class Pool:
                 on_refresh=self._on_refresh,
                 on_forward=self._on_forward,
             ),
+            guardian=self._guardian,
             initialize_timeout=slots.initialize_timeout(choice, self.config),
             version=self._version,
             environ=self._environ,
@@ -390,12 +388,9 @@ class Pool:
             return [*(slot.server for slot in self._slots.values()), *self.retirement.servers()]
 
     def release(self) -> None:
-        """Everything is stopped: release the watchers and the guardian."""
+        """Everything is stopped: end the watchers and the guardian."""
         self.disk_events.close()
-        if self._warm:
-            launch.release()
-            # Not before: an interrupt may come in between, and this is called again.
-            self._warm = False
+        self._guardian.close()
 
     def drop_after_fork(self) -> None:
         """In a forked child: drop everything."""
@@ -405,3 +400,4 @@ class Pool:
         self.retirement.drop_after_fork()
         for slot in self._slots.values():
             slot.server.drop_after_fork()
+        self._guardian.drop_after_fork()

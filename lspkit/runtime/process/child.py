@@ -1,28 +1,22 @@
 """A started server process: four descriptors, an exit status, and the ways to end it.
 
-`Child` holds what every way of starting a server has in common: ownership of descriptors, waiting
-for the end, closing once, and cleaning up after a fork. The two subclasses, `launch.GuardedChild`
-and `group_child.GroupChild`, send the orders and read the status. Nothing here starts a process or
-a thread.
+`Child` holds what both ways of starting a server have in common: ownership of descriptors, waiting
+for the end, closing once, and cleaning up after a fork. The two subclasses,
+`guarded_child.GuardedChild` and `group_child.GroupChild`, start the server, send the orders and
+read the status.
 """
 
 from __future__ import annotations
 
-import _socket
-import functools
 import os
 import select
 import sys
 import threading
 import time
-import weakref
 from collections import deque
 from itertools import chain, repeat, starmap
-from typing import TypeAlias
 
 from lspkit.late_imports import safe_imports
-
-Socket: TypeAlias = _socket.socket
 
 #: The longest timeout of `poll`, in milliseconds.
 LONGEST_WAIT = 2**31 - 1
@@ -75,7 +69,6 @@ class Child:
         self._closing = threading.Lock()
         self._closed = False
         self._gone = False
-        _living.add(self)
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "running" if self._status is None else "ended"
@@ -90,9 +83,6 @@ class Child:
     def _end(self, deadline: float) -> bool:
         """End the whole tree; True when nothing of it is left."""
         raise NotImplementedError
-
-    def _let_go(self) -> None:
-        """Release what the subclass holds besides the descriptors. The lock is not held."""
 
     def terminate(self) -> None:
         """Send SIGTERM to the server's process group."""
@@ -113,7 +103,6 @@ class Child:
 
     def wait(self, timeout: float) -> int | None:
         """Wait for the server process to end; its status, or None when the time is up."""
-        deadline = time.monotonic() + timeout
         copy: list[int] = []
         try:
             with self._lock:
@@ -121,13 +110,10 @@ class Child:
                     return self._status
                 # A copy, because `close` in another thread frees the number.
                 copy.extend(map(os.dup, (self.exit_fd,)))
-            # In a loop, since some systems report an end a moment before the status.
-            while (status := self.status()) is None and (left := deadline - time.monotonic()) > 0:
-                if not readable(copy[0], left):
-                    break
+            readable(copy[0], timeout)
         finally:
             close_all(copy)
-        return status
+        return self.status()
 
     def close_stdin(self) -> None:
         """End the server's standard input. May be called again."""
@@ -154,9 +140,7 @@ class Child:
                 finally:
                     with self._lock:
                         self._close_descriptors()
-                    self._let_go()
                     self._closed = True
-                    _living.discard(self)
             return self._gone
 
     def drop_after_fork(self) -> None:
@@ -181,30 +165,10 @@ class Child:
         close_all(self._owned)
 
 
-# Every child that may hold descriptors, for a fork. Adding and removing are atomic.
-_living: weakref.WeakSet[Child] = weakref.WeakSet()
-
-
-def drop_children() -> None:
-    """In a forked child of the host: call `drop_after_fork` of every child."""
-    for child in list(_living):
-        child.drop_after_fork()
-    _living.clear()
-
-
 def close_all(descriptors: list[int]) -> None:
     """Close the descriptors and empty the list, in one step that no interrupt can divide."""
     last = starmap(descriptors.pop, repeat((), len(descriptors)))
     deque(map(os.close, last), maxlen=0)
-
-
-def socket_pair(kind: int) -> tuple[Socket, Socket]:
-    """Two connected sockets.
-
-    Uses the C class below `socket.socket`: `socket.socketpair` is Python code, in which an
-    interrupt can lose a descriptor.
-    """
-    return _socket.socketpair(_socket.AF_UNIX, kind)
 
 
 def readable(descriptor: int, timeout: float, events: int = select.POLLIN) -> bool:
@@ -225,18 +189,6 @@ def unread_bytes(descriptor: int) -> int:
     except (OSError, ValueError):
         return 0
     return int.from_bytes(answer, sys.byteorder)
-
-
-@functools.cache
-def pidfd_works() -> bool:
-    """Whether the system has pidfds, and lets this process use them."""
-    if not hasattr(os, "pidfd_open"):
-        return False
-    try:
-        os.close(os.pidfd_open(os.getpid()))
-    except OSError:
-        return False  # a kernel older than the call, or a sandbox that forbids it
-    return True
 
 
 def describe_exit(status: int) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable
 from typing import Protocol
 
 from lspkit.runtime.concurrency.teardown import Teardown
@@ -26,8 +25,6 @@ class Closable(Protocol):
 
 #: By identity. A plain dict: the fork hook must be able to iterate it without a lock.
 _open: dict[int, Closable] = {}
-#: Called in a forked child, after what is open was dropped.
-_fork_hooks: list[Callable[[], None]] = []
 
 
 def register(one: Closable) -> None:
@@ -45,11 +42,6 @@ def opened() -> frozenset[int]:
     return frozenset(_open)
 
 
-def call_after_fork(hook: Callable[[], None]) -> None:
-    """Call this in every forked child, after what is open was dropped."""
-    _fork_hooks.append(hook)
-
-
 def _close_all() -> None:
     # Each is closed, whatever becomes of the others; then the first problem is raised.
     Teardown(*[one.close for one in list(_open.values())]).run()
@@ -59,8 +51,6 @@ def _after_fork() -> None:
     for one in list(_open.values()):
         one.drop_after_fork()
     _open.clear()
-    for hook in _fork_hooks:
-        hook()
 
 
 atexit.register(_close_all)

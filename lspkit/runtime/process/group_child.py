@@ -1,10 +1,10 @@
-"""Starting servers without a guardian: process groups and a marker in the environment.
+"""A server that was started without a guardian: process groups and a marker in the environment.
 
 For systems without pidfd and child subreapers, and for hosts that cannot start an interpreter. A
-server leads a session of its own; its descendants are found by their process group, by descent
-while the parents live, and by a variable in the environment that only this server has. A descendant
-that leaves the group, loses its parent and clears its environment is missed, and nothing is ended
-if the host is killed.
+server leads a session of its own, and a thread waits for its end. Its descendants are found by
+their process group, by descent while the parents live, and by a variable in the environment that
+only this server has. A descendant that leaves the group, loses its parent and clears its
+environment is missed, and nothing is ended if the host is killed.
 """
 
 from __future__ import annotations
@@ -12,118 +12,83 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-import select
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import psutil
 
-from lspkit.runtime.process.child import Child, LaunchError, close_all, pidfd_works, readable
+from lspkit.runtime.concurrency.threads import OwnThread
+from lspkit.runtime.process.child import Child, LaunchError, close_all, readable
 
 #: The variable that every descendant of a server has, unless it removes it.
 MARKER = "LSPKIT_SERVER_MARKER"
 #: Seconds between two searches for descendants that were started during the kill.
 PAUSE = 0.05
-#: Seconds to wait for the status of a process that is about to end.
-EARLY = 0.02
 #: Signals that a process can ignore.
 NUMBERS = frozenset(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}
-
-
-def launch(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], scratch: str = "") -> Child:
-    """Start a server in a session of its own, with this environment and the marker."""
-    child = GroupChild(f"{os.getpid()}-{secrets.token_hex(8)}")
-    try:
-        if scratch:
-            os.mkdir(scratch, 0o700)
-        child.open(argv, cwd, env)
-    except OSError as error:
-        child.close()
-        number = error.errno or errno.EINVAL
-        message = f"cannot start {argv[0]} in {cwd}: {os.strerror(number)}. Check both paths."
-        raise LaunchError(number, message) from None
-    except BaseException:
-        child.close()
-        raise
-    return child
 
 
 class GroupChild(Child):
     """A server that is a direct child of the host."""
 
-    def __init__(self, marker: str) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._marker = marker
+        self._marker = f"{os.getpid()}-{secrets.token_hex(8)}"
         self._process: subprocess.Popen[bytes] | None = None
-        self._kqueue: Any = None  # macOS only
-        # Whether `exit_fd` may be readable before there is a status.
-        self._tells_early = False
-        # Set when the group has no member any more.
+        #: The far end of `exit_fd`.
+        self._exit_write = -1
+        #: Set when the group has no member any more.
         self._group_ended = False
-        # The thread that is starting the process.
+        #: The thread that is starting the process.
         self._starter = 0
 
-    def open(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
-        """Start the process and watch for its end."""
+    def open(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], scratch: str) -> None:
+        """Start the server in a session of its own, with this environment and the marker."""
+        try:
+            if scratch:
+                os.makedirs(os.path.dirname(scratch), 0o700, exist_ok=True)
+                os.mkdir(scratch, 0o700)
+            self._start(argv, cwd, env)
+        except (OSError, RuntimeError) as error:  # it, or the thread, cannot be started
+            self.close()
+            number = getattr(error, "errno", None) or errno.EAGAIN
+            message = f"cannot start {argv[0]} in {cwd}: {os.strerror(number)}. Check both paths."
+            raise LaunchError(number, message) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
         self._make_pipes()
         stdin, stdout, stderr = self._passed
-        if not (pidfd_works() or sys.platform == "darwin"):
-            self._owned.extend(os.pipe())
-            self._passed.append(self._owned.pop())
+        self._owned.extend(os.pipe())
+        self.exit_fd, self._exit_write = self._owned[-2:]
         self._starter = threading.get_ident()
-        self._process = subprocess.Popen(
+        process = self._process = subprocess.Popen(
             list(argv),
             cwd=cwd,
             env={**env, MARKER: self._marker},
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
-            pass_fds=self._passed[3:],
             start_new_session=True,
             # Only if needed, because it runs the hooks that are registered for a fork.
             preexec_fn=reset_signals if signals_are_changed() else None,
         )
         self._starter = 0
-        self.pid = self._process.pid
-        self.exit_fd = self._watch_exit(lifeline=len(self._passed) > 3)
+        self.pid = process.pid
         close_all(self._passed)
+        OwnThread(lambda: self._watch(process), "exit").start()
 
-    def _watch_exit(self, lifeline: bool) -> int:
-        """A descriptor that is readable when the process has ended, the best available one."""
-        self._tells_early = True
-        if lifeline:
-            # An end of a pipe that the server and its descendants hold.
-            return self._owned[-1]
-        if sys.platform == "darwin":
-            self._kqueue = select.kqueue()
-            exits = (select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)
-            self._kqueue.control([select.kevent(self.pid, *exits)], 0)
-            return int(self._kqueue.fileno())
-        self._tells_early = False
-        self._owned.extend(map(os.pidfd_open, (self.pid,)))
-        return self._owned[-1]
-
-    def status(self) -> int | None:
-        """The exit status, None while the server runs; negative is the signal that ended it."""
-        status = super().status()
-        if status is not None or not self._is_about_to_end() or self._process is None:
-            return status
-        # It has not ended yet. Or it closed a pipe that it does not know, and a thread that polls
-        # the descriptor must not spin. Without the lock, since this waits.
-        try:
-            self._process.wait(EARLY)
-        except subprocess.TimeoutExpired:
-            return None
-        return super().status()
-
-    def _is_about_to_end(self) -> bool:
+    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait for the end of the process, and make `exit_fd` readable. In a thread."""
+        process.wait()
         with self._lock:
-            return self._tells_early and self.exit_fd >= 0 and readable(self.exit_fd, 0)
+            if self._exit_write >= 0:
+                os.write(self._exit_write, b".")
 
     def _read_status(self) -> int | None:
         return None if self._process is None else self._process.poll()
@@ -180,9 +145,8 @@ class GroupChild(Child):
             self._process.returncode = 0  # so that it is not waited for here, where it is no child
 
     def _close_descriptors(self) -> None:
+        self._exit_write = -1
         super()._close_descriptors()
-        if self._kqueue is not None:
-            self._kqueue.close()
 
 
 def signals_are_changed() -> bool:

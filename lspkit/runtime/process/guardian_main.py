@@ -1,23 +1,28 @@
 """The guardian: a small program that starts servers for one host and ends all their processes.
 
-It runs as a separate process, `python -I -S guardian_main.py HOST_PID`, with a socket to the host
-as standard input, and imports nothing of lspkit. For each message with four descriptors (a control
-socket and the server's three streams) it forks a *keeper*. The keeper is a child subreaper: orphans
-of its server, in whatever session, become the keeper's children and can be found. The keeper reads
-from the control socket what to run, starts it, sends the host `pid`, `status` and `gone`, obeys the
-orders `T` (terminate) and `K` (kill), and kills the rest of the tree when the server or the host
-has ended or the host has hung up. Both watch the host by a pidfd: the end of a socket is not
-reported while a forked child of the host holds a copy of it.
+It runs as a process of its own, `python -I -S guardian_main.py HOST_PID FOLDER`, with a socket to
+the host as standard input, and imports nothing of lspkit. Each message of the host brings the
+descriptors of one server: a control socket, a memory file that says what to run, and the server's
+three streams. For each the guardian forks a *keeper*, which starts the server and stays with it.
 
-These processes may be stopped (SIGSTOP). The host continues the guardian (SIGCONT) whenever it
-needs it, the kernel does so when the host ends, and the guardian does so for its keepers.
+The guardian and the keepers are child subreapers: the kernel makes every orphan among their
+descendants their child, whatever session it has moved to. So a keeper ends a whole tree by killing
+its own children until none is left; the children of those that it kills become its own. If a keeper
+is killed, its orphans become the guardian's, which kills them. If both are killed, nobody does.
+
+Lines of a keeper to the host: `pid NUMBER` or `error NUMBER STEP`, `status NUMBER` when the server
+has ended, `gone` when nothing of its tree is left. The host writes `T` for SIGTERM, and shuts its
+end to have the tree killed; the keeper also does that when the server has ended.
+
+Guardian and keepers watch the host by a pidfd, since the end of a socket is not reported while a
+forked child of the host holds a copy of it. At its end the guardian removes FOLDER, in which the
+servers' temporary folders are: the host cannot if it is killed.
 """
 
 from __future__ import annotations
 
-# Every first server of a host waits for the start of this program. The modules `signal`, `socket`
-# and `array` take half of that time. What is needed of the first two is in the modules that they
-# are made of; `struct` is loaded by `ctypes` anyway.
+# Every first server of a host waits for the start of this program. The modules `signal` and
+# `socket` take half of that time; what is needed of them is in the modules that they are made of.
 import _signal as signal  # type: ignore[import-not-found]
 import _socket as socket
 import ctypes
@@ -25,25 +30,21 @@ import gc
 import os
 import resource
 import select
-import struct
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Bytes of the length that precedes a request.
-LENGTH_BYTES = 8
-#: Bytes of a descriptor in a message of the kernel.
-INT_BYTES = struct.calcsize("i")
+#: Descriptors of a message: control socket, memory file, three streams.
+DESCRIPTORS = 5
 #: Only the host, or its end, ends the guardian: it must outlive all servers.
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
-#: Milliseconds between two searches for descendants that were started during the kill.
-FIRST_PAUSE, LAST_PAUSE = 10, 1000
-#: Whether this kernel lists the children of each thread.
-LISTED = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
+#: Milliseconds after which children are looked for again during a kill, if none has ended.
+PAUSE = 100
+#: The kernel's list of the children of this process, which has one thread.
+CHILDREN = "/proc/thread-self/children"
 
-PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -75,14 +76,6 @@ def adopt_orphans(name: bytes) -> None:
     LIBC.prctl(PR_SET_NAME, name, 0, 0, 0)
 
 
-def go_on_without_parent() -> None:
-    """Have the kernel continue this process, if it is stopped, when its parent ends.
-
-    The signal also comes when only the thread that started this process ends. It is harmless.
-    """
-    LIBC.prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGCONT), 0, 0, 0)
-
-
 def child_end_pipe() -> int:
     """A new descriptor that is readable when a child has ended."""
     reader, writer = os.pipe()
@@ -92,15 +85,6 @@ def child_end_pipe() -> int:
     # Python writes to the descriptor only for signals that have a Python handler.
     signal.signal(signal.SIGCHLD, lambda *_: None)
     return reader
-
-
-def empty(pipe: int) -> None:
-    """Empty the pipe of `child_end_pipe`."""
-    try:
-        while os.read(pipe, 512):
-            pass
-    except BlockingIOError:
-        pass
 
 
 def reap() -> tuple[dict[int, int], bool]:
@@ -116,82 +100,62 @@ def reap() -> tuple[dict[int, int], bool]:
         ended[pid] = os.waitstatus_to_exitcode(status)
 
 
-def children(pid: int) -> list[int]:
-    """The children of one process, from the kernel's list if it has one."""
-    if not LISTED:
-        return children_by_parent(pid)
-    found: list[int] = []
-    try:
-        tasks = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return found
-    for task in tasks:
-        try:
-            with open(f"/proc/{pid}/task/{task}/children", "rb") as listing:
-                found.extend(map(int, listing.read().split()))
-        except OSError:
-            pass  # that thread has ended; another thread has its children now
-    return found
-
-
-def children_by_parent(pid: int) -> list[int]:
-    """The children of one process, found by the parent of every process on the machine."""
-    found: list[int] = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", "rb") as stat:
-                    # The name of the program is in parentheses and may contain anything.
-                    parent = int(stat.read().rpartition(b")")[2].split()[1])
-            except (OSError, IndexError):
-                continue
-            if parent == pid:
-                found.append(int(name))
-    return found
-
-
-def kill_descendants(spare: set[int]) -> int:
-    """Send SIGKILL to all descendants of this process except `spare`; returns their number."""
-    found: list[int] = []
-    queue = [pid for pid in children(os.getpid()) if pid not in spare]
-    while queue:
-        pid = queue.pop()
-        found.append(pid)
-        queue.extend(children(pid))
+def kill_children(spare: set[int]) -> bool:
+    """Send SIGKILL to all children of this process except `spare`; False if there is none."""
+    with open(CHILDREN, "rb") as listing:
+        found = {int(pid) for pid in listing.read().split()} - spare
     for pid in found:
-        attempt(os.kill, pid, signal.SIGKILL)  # it may have ended, or run as another user
-    return len(found)
+        attempt(os.kill, pid, signal.SIGKILL)  # it may run as another user
+    return bool(found)
 
 
-def tell(control: socket.socket, message: str) -> None:
-    """Send one line to the host, which may be gone."""
-    attempt(control.send, message.encode("ascii") + b"\n", socket.MSG_DONTWAIT)
+# A keeper
 
 
-def receive(control: socket.socket, host: int) -> list[bytes]:
-    """The fields of the host's request; none if it hung up or ended before."""
-    watch = poll_for(control.fileno(), host)
-    data = bytearray()
-    size = LENGTH_BYTES
-    while len(data) < size:
-        if any(descriptor == host for descriptor, _ in watch.poll()):
-            return []
-        chunk = control.recv(min(size - len(data), 1 << 20))
-        if not chunk:
-            return []
-        data += chunk
-        if len(data) == size == LENGTH_BYTES:
-            size += int.from_bytes(data, "big")
-    return bytes(data[LENGTH_BYTES:]).split(b"\0")
+def keep(control: int, host: int, what: int, streams: list[int]) -> None:
+    """The main loop of a keeper: one server, from its start until nothing of it is left."""
+    adopt_orphans(b"lspkit-keeper")
+    ends = child_end_pipe()
+    server = start_server(control, what, streams)
+    for descriptor in (what, *streams):
+        os.close(descriptor)
+    watch = poll_for(control, host, ends)
+    killing = False
+    while True:
+        ended, alone = reap()
+        if server in ended:
+            # At once, before anything else: the host waits for it, and has no other way to know,
+            # since a grandchild can hold the server's streams open.
+            tell(control, f"status {ended[server]}")
+            server, killing = 0, True
+        if alone:
+            tell(control, "gone")
+            return
+        if killing:
+            kill_children(spare=set())
+        for descriptor, _ in watch.poll(PAUSE if killing else None):
+            if descriptor == ends:
+                os.read(ends, 4096)
+            elif descriptor == control and ordered(control):
+                if server:
+                    attempt(os.killpg, server, signal.SIGTERM)
+            else:
+                watch.unregister(descriptor)
+                killing = True
 
 
-def start_server(control: socket.socket, fields: list[bytes], streams: list[int]) -> int:
+def start_server(control: int, what: int, streams: list[int]) -> int:
     """Start the server and send its pid, or send the error and return 0."""
-    folder, _, count, *rest = fields
+    request = os.pread(what, os.fstat(what).st_size, 0)
+    folder, scratch, count, *rest = request.split(b"\0")
     argv, settings = rest[: int(count)], rest[int(count) :]
     env = dict(setting.split(b"=", 1) for setting in settings)
-    step = "folder"
+    step = "scratch"
     try:
+        if scratch:
+            make_folder(os.path.dirname(scratch))
+            make_folder(scratch)
+        step = "folder"
         os.chdir(folder)
         step = "program"
         pid = os.posix_spawn(
@@ -213,143 +177,29 @@ def start_server(control: socket.socket, fields: list[bytes], streams: list[int]
     return pid
 
 
-def keep(control: socket.socket, host: int, streams: list[int]) -> None:
-    """The main loop of a keeper: one server, from its start until nothing of it is left."""
-    adopt_orphans(b"lspkit-keeper")
-    go_on_without_parent()
-    ends = child_end_pipe()
-    server, scratch = 0, b""
-    if (fields := receive(control, host)) and make_scratch(control, fields[1]):
-        scratch = fields[1]
-        server = start_server(control, fields, streams)
-    for descriptor in streams:
-        os.close(descriptor)
-    watch = poll_for(control.fileno(), host, ends)
-    pause: int | None = None
-    while True:
-        ended, alone = reap()
-        if server in ended:
-            # At once, before anything else: the host waits for it, and has no other way to know,
-            # since a grandchild can hold the server's streams open.
-            tell(control, f"status {ended[server]}")
-            server, pause = 0, FIRST_PAUSE
-        if alone:
-            sweep(scratch)
-            tell(control, "gone")
-            return
-        if pause is not None:
-            signal_group(server, signal.SIGKILL)
-            kill_descendants(spare=set())
-        happened = watch.poll(pause)
-        pause = pause and min(2 * pause, LAST_PAUSE)
-        for descriptor, _ in happened:
-            if descriptor == ends:
-                empty(ends)
-            elif descriptor == host or not obey(control, server):
-                watch.unregister(descriptor)
-                pause = FIRST_PAUSE
-
-
-def make_scratch(control: socket.socket, folder: bytes) -> bool:
-    """Make a server's temporary folder, or send the error and return False.
-
-    Here and not in the host: the process that makes it must also remove it, and the host may be
-    killed at any moment. An existing one was left by a keeper that was killed.
-    """
+def make_folder(path: bytes) -> None:
+    """Make a folder for nobody else. One that exists was left by a guardian that was killed."""
     try:
-        if folder:
-            os.mkdir(folder, 0o700)
-    except OSError as error:
-        ours = os.path.isdir(folder) and os.lstat(folder).st_uid == os.geteuid()
-        if not ours or os.path.islink(folder):
-            tell(control, f"error {error.errno} scratch")
-            return False
-    return True
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        if os.path.islink(path) or os.stat(path).st_uid != os.geteuid():
+            raise
 
 
-def sweep(folder: bytes) -> None:
-    """Remove a server's temporary folder, when no process is left that could use it."""
-    if not folder:
-        return
-    for here, inner, names in os.walk(folder, topdown=False):
-        for name in names:
-            attempt(os.unlink, os.path.join(here, name))
-        for name in inner:
-            path = os.path.join(here, name)
-            attempt(os.unlink if os.path.islink(path) else os.rmdir, path)
-    attempt(os.rmdir, folder)
+def tell(control: int, message: str) -> None:
+    """Send one line to the host, which may be gone."""
+    attempt(os.write, control, message.encode("ascii") + b"\n")
 
 
-def obey(control: socket.socket, server: int) -> bool:
-    """Carry out the host's orders; returns whether the tree may live on."""
+def ordered(control: int) -> bool:
+    """Whether the host has sent an order, and not hung up."""
     try:
-        orders = control.recv(64)
+        return os.read(control, 64) != b""
     except OSError:
         return False
-    if not orders or b"K" in orders:
-        return False
-    signal_group(server, signal.SIGTERM)
-    return True
 
 
-def let_go_on(keepers: set[int]) -> None:
-    """Continue the keepers, which may have been stopped together with this process."""
-    for keeper in keepers:
-        attempt(os.kill, keeper, signal.SIGCONT)
-
-
-def signal_group(server: int, number: int) -> None:
-    """Send a signal to the group of a server that has not been reaped; 0 for no server."""
-    if server:
-        attempt(os.killpg, server, number)
-
-
-def accept(requests: socket.socket, host: int, ends: int) -> int | None:
-    """Accept one request and fork its keeper; 0 if none was forked, None at the end."""
-    try:
-        message, rights, _, _ = requests.recvmsg(16, socket.CMSG_SPACE(8 * INT_BYTES))
-    except OSError:
-        return None
-    descriptors: list[int] = []
-    for _, _, data in rights:
-        whole = data[: len(data) - len(data) % INT_BYTES]
-        descriptors += [one for (one,) in struct.iter_unpack("i", whole)]
-    # Not by a flag of the call, which some versions of Python ignore.
-    for descriptor in descriptors:
-        os.set_inheritable(descriptor, False)
-    if not message:
-        return None
-    try:
-        if len(descriptors) != 4:  # this process has no descriptors left: the host sees a hang-up
-            return 0
-        try:
-            pid = os.fork()
-        except OSError as error:
-            control = socket.socket(fileno=os.dup(descriptors[0]))
-            tell(control, f"error {error.errno} keeper")
-            control.close()
-            return 0
-        if pid == 0:
-            become_keeper(requests, host, ends, descriptors)
-        return pid
-    finally:
-        for descriptor in descriptors:
-            os.close(descriptor)
-
-
-def become_keeper(requests: socket.socket, host: int, ends: int, descriptors: list[int]) -> None:
-    """In the forked process: close what is the guardian's, keep the server, and exit."""
-    code = 1
-    try:
-        signal.signal(signal.SIGCONT, signal.SIG_DFL)
-        os.dup2(1, requests.fileno())
-        os.close(signal.set_wakeup_fd(-1))
-        os.close(ends)
-        control = socket.socket(fileno=descriptors[0])
-        keep(control, host, descriptors[1:])
-        code = 0
-    finally:
-        os._exit(code)
+# The guardian
 
 
 def guard(requests: socket.socket, host: int) -> None:
@@ -357,31 +207,69 @@ def guard(requests: socket.socket, host: int) -> None:
     ends = child_end_pipe()
     watch = poll_for(requests.fileno(), host, ends)
     keepers: set[int] = set()
-    signal.signal(signal.SIGCONT, lambda *_: let_go_on(keepers))
     closing = False
-    pause: int | None = None
     while True:
         ended, alone = reap()
-        if any(ended[pid] != 0 for pid in keepers & ended.keys()):
-            pause = FIRST_PAUSE  # a keeper was killed, and this process has its orphans now
         keepers -= ended.keys()
         if closing and alone:
             return
-        if pause is not None and not kill_descendants(spare=keepers):
-            pause = None
-        happened = watch.poll(pause)
-        pause = pause and min(2 * pause, LAST_PAUSE)
-        for descriptor, _ in happened:
+        orphans = kill_children(spare=keepers)
+        for descriptor, _ in watch.poll(PAUSE if orphans else None):
             if descriptor == ends:
-                empty(ends)
-                continue
-            keeper = None if descriptor == host else accept(requests, host, ends)
-            if keeper is None:
+                os.read(ends, 4096)
+            elif descriptor == host or not accept(requests, host, ends, keepers):
                 watch.unregister(descriptor)
                 closing = True
-                let_go_on(keepers)
-            elif keeper:
-                keepers.add(keeper)
+
+
+def accept(requests: socket.socket, host: int, ends: int, keepers: set[int]) -> bool:
+    """Accept one request and fork its keeper; False if the host has hung up.
+
+    If no keeper can be forked, the host sees that its control socket is closed.
+    """
+    try:
+        # Room for more: a host sends no more, and what has no room would be lost without a word.
+        message, rights, *_ = requests.recvmsg(16, socket.CMSG_SPACE(4 * (DESCRIPTORS + 1)))
+    except OSError:
+        return False
+    descriptors = [one for _, _, data in rights for one in memoryview(data).cast("i")]
+    # Not by a flag of the call, which some versions of Python ignore.
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, False)
+    try:
+        if len(descriptors) == DESCRIPTORS:  # fewer: this process has none left
+            pid = os.fork()
+            if pid == 0:
+                become_keeper(requests, host, ends, descriptors)
+            keepers.add(pid)
+    except OSError as error:
+        tell(descriptors[0], f"error {error.errno} keeper")
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return message != b""
+
+
+def become_keeper(requests: socket.socket, host: int, ends: int, descriptors: list[int]) -> None:
+    """In the forked process: close what is the guardian's, keep the server, and exit."""
+    try:
+        os.dup2(1, requests.fileno())
+        os.close(signal.set_wakeup_fd(-1))
+        os.close(ends)
+        control, what, *streams = descriptors
+        keep(control, host, what, streams)
+    finally:
+        os._exit(0)
+
+
+def remove(folder: bytes) -> None:
+    """Remove a folder with all that is in it."""
+    for here, inner, names in os.walk(folder, topdown=False):
+        for name in names:
+            attempt(os.unlink, os.path.join(here, name))
+        for name in inner:
+            path = os.path.join(here, name)
+            attempt(os.unlink if os.path.islink(path) else os.rmdir, path)
+    attempt(os.rmdir, folder)
 
 
 def main() -> None:
@@ -397,13 +285,12 @@ def main() -> None:
     # Opened first, then compared: if the host has ended, its number may be reused.
     if os.getppid() != host_pid:
         return
-    go_on_without_parent()
-    requests = socket.socket(fileno=0)
     adopt_orphans(b"lspkit-guardian")
     # Keepers share this memory until it is written to.
     gc.disable()
     gc.freeze()
-    guard(requests, host)
+    guard(socket.socket(fileno=0), host)
+    remove(os.fsencode(sys.argv[2]))
 
 
 if __name__ == "__main__":

@@ -8,15 +8,14 @@ with it.
 from __future__ import annotations
 
 import os
-import tempfile
+import shutil
 from collections.abc import Mapping
 
-from lspkit.late_imports import safe_imports
 from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.child import Child
-from lspkit.runtime.process.launch import launch
+from lspkit.runtime.process.guardian import Guardian
 from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
 from lspkit.servers.restriction.launch_environment import clean_environment
 from lspkit.servers.restriction.python_interpreter import interpreter_of
@@ -29,10 +28,13 @@ from lspkit.workspace_boundary import project_tree
 class ProcessSetup:
     """The setup of one server process. Call `clean_up` once, at the end."""
 
-    def __init__(self, choice: Choice, workspace: str, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, choice: Choice, workspace: str, environ: Mapping[str, str], guardian: Guardian
+    ) -> None:
         self._choice = choice
         self._workspace = workspace
         self._environ = environ
+        self._guardian = guardian
         #: The folder for temporary files.
         self._scratch = ""
         self._environment: dict[str, str] = {}
@@ -45,8 +47,7 @@ class ProcessSetup:
     def launch(self) -> Child:
         """Start the process. Raises `LaunchError` or `OSError`."""
         choice = self._choice
-        # Only an unguessable name: the process that creates the folder must also remove it.
-        self._scratch = os.path.join(tempfile.gettempdir(), f"lspkit-{os.urandom(8).hex()}")
+        self._scratch = self._guardian.new_folder()
         private = ("TMPDIR", "TEMP", "TMP", *choice.definition.exceptions.private_folders)
         folders = dict.fromkeys(private, self._scratch)
         self._environment = environment_of(choice, folders, self._workspace, self._environ)
@@ -54,15 +55,16 @@ class ProcessSetup:
         # Some interpreters import from the folder that they start in, and some launchers read
         # there which program they run. A restricted server is told its root by `initialize`.
         folder = self._scratch if choice.trust == "restricted" else choice.root
-        return launch(choice.argv, cwd=folder, env=self._environment, scratch=self._scratch)
+        return self._guardian.launch(
+            choice.argv, cwd=folder, env=self._environment, scratch=self._scratch
+        )
 
     def start_sidecars(self, beside: Commands, restart: Restart) -> None:
         """Start the programs that run beside the server."""
         self.sidecar_warnings = beside.warnings
         if beside.commands:
-            self.sidecars = start_all(
-                beside.commands, self._choice.root, self._environment, restart=restart
-            )
+            where = self._choice.root, self._environment, self._guardian
+            self.sidecars = start_all(beside.commands, *where, restart=restart)
 
     def stop_sidecars(self) -> None:
         """End the programs that run beside the server."""
@@ -70,9 +72,6 @@ class ProcessSetup:
 
     def clean_up(self) -> None:
         """Remove the folder for temporary files."""
-        with safe_imports():
-            import shutil  # here, since it takes 5 ms to import
-
         scratch, self._scratch = self._scratch, ""
         if scratch:
             shutil.rmtree(scratch, ignore_errors=True)

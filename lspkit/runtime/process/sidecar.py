@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lspkit.runtime.concurrency.threads import OwnThread
 from lspkit.runtime.process.backoff import FailureRecord, Restart, after_failure
-from lspkit.runtime.process.child import LONGEST_WAIT, Child, describe_exit
-from lspkit.runtime.process.launch import LaunchError, launch
+from lspkit.runtime.process.child import LONGEST_WAIT, Child, LaunchError, describe_exit
+from lspkit.runtime.process.guardian import Guardian
 from lspkit.servers.sidecar_status import SidecarState, SidecarStatus
 
 log = logging.getLogger("lspkit.runtime")
@@ -46,12 +46,15 @@ def start_all(
     commands: Iterable[Sequence[str]],
     root: str,
     env: Mapping[str, str],
+    guardian: Guardian,
     *,
     restart: Restart,
     dice: Callable[[], float] = any_dice,
 ) -> list[Sidecar]:
     """Start a sidecar for each command. Does not wait, and does not fail."""
-    sidecars = [Sidecar(command, root, env, restart=restart, dice=dice) for command in commands]
+    sidecars = [
+        Sidecar(command, root, env, guardian, restart=restart, dice=dice) for command in commands
+    ]
     for sidecar in sidecars:
         sidecar.start()
     return sidecars
@@ -84,6 +87,7 @@ class Sidecar:
         argv: Sequence[str],
         root: str,
         env: Mapping[str, str],
+        guardian: Guardian,
         *,
         restart: Restart,
         dice: Callable[[], float] = any_dice,
@@ -91,6 +95,7 @@ class Sidecar:
         self.argv = tuple(argv)
         self.root = root
         self._env = dict(env)
+        self._guardian = guardian
         self._restart = restart
         self._dice = dice
         self._thread: threading.Thread | None = None
@@ -193,9 +198,7 @@ class Sidecar:
         self._thread = None
         self._state = "stopped"
         self._close_wake()
-        child, self._child = self._child, None
-        if child is not None:
-            child.drop_after_fork()
+        self._child = None
 
     def _close_wake(self) -> None:
         read, self._wake_read = self._wake_read, -1
@@ -247,7 +250,7 @@ class Sidecar:
                 return ""
             self._starts += 1
         try:
-            child = launch(self.argv, cwd=self.root, env=self._env)
+            child = self._guardian.launch(self.argv, cwd=self.root, env=self._env)
         except LaunchError as problem:
             return problem.message
         try:

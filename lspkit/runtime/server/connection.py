@@ -220,10 +220,9 @@ class Connection:
         return ended and gone
 
     def drop_after_fork(self) -> None:
-        """In a forked child: give up the descriptors, and touch nothing else."""
+        """In a forked child: give up the descriptors. The guardian gives up those of the child."""
         close_all(self._near_end)
         close_all(self._far_end)
-        self.child.drop_after_fork()
 
     # The reader
 

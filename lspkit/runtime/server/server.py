@@ -20,8 +20,8 @@ from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.process.backoff import Restart
-from lspkit.runtime.process.child import Child
-from lspkit.runtime.process.launch import LaunchError
+from lspkit.runtime.process.child import Child, LaunchError
+from lspkit.runtime.process.guardian import Guardian
 from lspkit.runtime.process.process_setup import ProcessSetup, initialize_options
 from lspkit.runtime.process.usage import is_asleep
 from lspkit.runtime.server import failure_errors
@@ -67,6 +67,7 @@ class Server:
         files: Files,
         callbacks: Callbacks,
         *,
+        guardian: Guardian,
         initialize_timeout: float,
         version: str,
         environ: Mapping[str, str],
@@ -77,7 +78,7 @@ class Server:
         #: Tells those who watch the workspace.
         self.announce = Announcer(choice.id, choice.root, callbacks.on_event)
         #: Its environment, temporary folder and sidecars.
-        self.setup = ProcessSetup(choice, files.boundary.root, environ)
+        self.setup = ProcessSetup(choice, files.boundary.root, environ, guardian)
         session = Session(initialize_options(choice, version), time.monotonic)
         #: Its documents and requests.
         self.channel = DocumentChannel(session, choice.definition, files, lambda: self.state)

@@ -7,7 +7,7 @@ and which were taken while another one was held, in any thread. Two threads that
 different orders can block each other for ever; here it is enough that each of them has run once.
 
 A lock is named by the class and the attribute that it is assigned to, as in `Pool._lock`, or by the
-module, as in `guardian_client._lock`. This module imports nothing of PACKAGE: the functions that
+module, as in `msgspec_types._lock`. This module imports nothing of PACKAGE: the functions that
 make locks have to be replaced before.
 """
 

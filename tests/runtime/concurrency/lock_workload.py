@@ -23,6 +23,7 @@ from lspkit.mcp.diagnostics_resource import Subscriptions
 from lspkit.mcp.event_watch import EventWatch
 from lspkit.runtime.pool import pool
 from lspkit.runtime.process.backoff import Restart
+from lspkit.runtime.process.guardian import Guardian
 from lspkit.runtime.process.sidecar import start_all, stop_all
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
@@ -213,11 +214,13 @@ def idle_server(place: Path) -> None:
 def sidecar(place: Path) -> None:
     """A program beside a server ends, is started again, and is stopped."""
     argv = [sys.executable, "-I", "-S", "-c", "print('on')"]
-    beside = start_all([argv], str(place), {}, restart=Restart(base=0.01, most=0.01))
+    guardian, restart = Guardian(), Restart(base=0.01, most=0.01)
+    beside = start_all([argv], str(place), {}, guardian, restart=restart)
     deadline = time.monotonic() + PATIENCE
     while beside[0].status().restarts < 1 and time.monotonic() < deadline:
         threading.Event().wait(0.01)
     stop_all(beside)
+    guardian.close()
 
 
 def watchfiles(place: Path) -> None:

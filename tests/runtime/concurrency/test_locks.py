@@ -6,14 +6,10 @@ taken for a moment can.
 
 from __future__ import annotations
 
-import sys
 import threading
 from typing import Any
 
-import pytest
-
 from lspkit.operations import code_actions
-from lspkit.runtime.process import group_child
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import workspace
 
@@ -66,25 +62,3 @@ def test_findings_are_looked_through_for_code_actions_without_the_servers_lock(
         assert free and all(free)
         asked = Log.of(argv).wait_for_message("textDocument/codeAction")
         assert len(asked["params"]["context"]["diagnostics"]) == 1
-
-
-def test_the_end_of_a_process_is_waited_for_without_its_lock(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(group_child, "pidfd_works", lambda: False)
-    script = "import os; os.closerange(3, 100); os.write(1, b'on\\n'); os.read(0, 1)"
-    child = group_child.launch([sys.executable, "-I", "-S", "-c", script], cwd="/", env={})
-    try:
-        free: list[bool] = []
-        process: Any = child._process
-        wait = process.wait
-
-        def nosy(timeout: float | None = None) -> int:
-            free.append(is_free(child._lock))
-            return wait(timeout)
-
-        process.wait = nosy
-        assert child.wait(1.0) is None
-        assert free and all(free)
-        child.close_stdin()
-        assert child.wait(20) == 0
-    finally:
-        child.close()

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from lspkit.runtime.process import guardian_main
-from lspkit.runtime.process import launch as launching
-from lspkit.runtime.process.child import readable
-from lspkit.runtime.process.launch import launch
+from lspkit.runtime.process.child import LaunchError, readable
+from lspkit.runtime.process.guardian import Guardian
 from tests.runtime import process_trees as trees
 from tests.runtime.process_trees import (
     CRASHING,
@@ -28,32 +27,34 @@ from tests.runtime.process_trees import (
 
 #: Prints all that a host with one stubborn server consists of.
 REPORT = """
-child = launch(trees.python(trees.STUBBORN), cwd="/", env={})
+child = guardian.launch(trees.python(trees.STUBBORN), cwd="/", env={})
 pids = trees.family(child)
 pids["keeper"] = trees.parent(child.pid)
-pids["guardian"] = launching.guardian_pid()
+pids["guardian"] = guardian.pid
 for name, pid in pids.items():
     print(name, pid, flush=True)
 """
 
 
-@pytest.fixture(autouse=True)
-def _nothing_is_open() -> Iterator[None]:
+@pytest.fixture
+def guardian() -> Iterator[Guardian]:
     before = trees.open_descriptors()
-    yield
+    guardian = Guardian()
+    yield guardian
+    guardian.close()
     assert trees.open_descriptors() == before
-    assert launching.guardian_pid() == 0
+    assert guardian.pid == 0
 
 
-def test_close_leaves_no_descendant_however_it_hides():
-    child = launch(python(STUBBORN), cwd="/", env={})
+def test_close_leaves_no_descendant_however_it_hides(guardian):
+    child = guardian.launch(python(STUBBORN), cwd="/", env={})
     pids = family(child)
     assert child.close()
     assert not any(map(trees.running, pids.values()))
 
 
-def test_the_end_of_the_server_ends_its_descendants_without_a_word_of_the_host():
-    child = launch(python(CRASHING), cwd="/", env={})
+def test_the_end_of_the_server_ends_its_descendants_without_a_word_of_the_host(guardian):
+    child = guardian.launch(python(CRASHING), cwd="/", env={})
     pids = family(child)
     os.write(child.stdin, b"x")
     assert ends(pids["escapee"])
@@ -61,8 +62,8 @@ def test_the_end_of_the_server_ends_its_descendants_without_a_word_of_the_host()
     assert child.close()
 
 
-def test_kill_ends_every_descendant():
-    child = launch(python(STUBBORN), cwd="/", env={})
+def test_kill_ends_every_descendant(guardian):
+    child = guardian.launch(python(STUBBORN), cwd="/", env={})
     pids = family(child)
     child.kill()
     assert all(map(ends, pids.values()))
@@ -70,7 +71,7 @@ def test_kill_ends_every_descendant():
     child.close()
 
 
-def test_a_descendant_that_changes_its_number_all_the_time_is_caught():
+def test_a_descendant_that_changes_its_number_all_the_time_is_caught(guardian):
     script = """
 import os
 if os.fork() == 0:
@@ -80,16 +81,16 @@ if os.fork() == 0:
     os._exit(0)
 os.read(0, 1)
 """
-    child = launch(python(script), cwd="/", env={})
+    child = guardian.launch(python(script), cwd="/", env={})
     trees.read_lines(child.stdout, 1)
     assert child.close(PATIENCE)
     assert child.status() == -signal.SIGKILL
 
 
-def test_the_end_is_known_at_once_though_a_grandchild_holds_the_output():
+def test_the_end_is_known_at_once_though_a_grandchild_holds_the_output(guardian):
     delays = []
     for _ in range(5):  # the best of some, since a busy machine may keep any of us waiting
-        child = launch(python(CRASHING), cwd="/", env={})
+        child = guardian.launch(python(CRASHING), cwd="/", env={})
         family(child)
         os.write(child.stdin, b"x")
         assert readable(child.exit_fd, PATIENCE)
@@ -147,7 +148,8 @@ sys.stdin.readline()
 os.write(child.stdin, b"x")
 print("status", child.wait(0.05) or 0, flush=True)
 child.close()
-print("guardian", launching.guardian_pid(), flush=True)
+guardian.close()
+print("guardian", guardian.pid, flush=True)
 """
     with Host(listen + REPORT + script) as host:
         pids = trees.numbers(host.lines(4))
@@ -161,26 +163,26 @@ print("guardian", launching.guardian_pid(), flush=True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT])
-def test_guardian_and_keeper_ignore_what_asks_them_to_end(number):
-    child = launch(python(ECHO), cwd="/", env={})
+def test_guardian_and_keeper_ignore_what_asks_them_to_end(guardian, number):
+    child = guardian.launch(python(ECHO), cwd="/", env={})
     keeper = trees.parent(child.pid)
     os.kill(keeper, number)
-    os.kill(launching.guardian_pid(), number)
-    second = launch(python(ECHO), cwd="/", env={})
+    os.kill(guardian.pid, number)
+    second = guardian.launch(python(ECHO), cwd="/", env={})
     assert trees.parent(second.pid) != keeper
     assert trees.parent(keeper) == trees.parent(trees.parent(second.pid))
     assert child.close()
     assert second.close()
 
 
-def test_a_killed_guardian_harms_no_server_and_is_replaced():
-    child = launch(python(STUBBORN), cwd="/", env={})
+def test_a_killed_guardian_harms_no_server_and_is_replaced(guardian):
+    child = guardian.launch(python(STUBBORN), cwd="/", env={})
     pids = family(child)
-    former = launching.guardian_pid()
+    former = guardian.pid
     os.kill(former, signal.SIGKILL)
     assert ends(former)
-    second = launch(python(ECHO), cwd="/", env={})
-    assert launching.guardian_pid() not in (0, former)
+    second = guardian.launch(python(ECHO), cwd="/", env={})
+    assert guardian.pid not in (0, former)
     assert child.status() is None
     child.kill()
     assert child.wait(PATIENCE) == -signal.SIGKILL
@@ -201,10 +203,10 @@ def test_a_host_that_is_killed_after_its_guardian_leaves_nothing():
         assert all(map(ends, pids.values()))
 
 
-def test_the_orphans_of_a_killed_keeper_are_killed_by_the_guardian():
-    child = launch(python(STUBBORN), cwd="/", env={})
+def test_the_orphans_of_a_killed_keeper_are_killed_by_the_guardian(guardian):
+    child = guardian.launch(python(STUBBORN), cwd="/", env={})
     pids = family(child)
-    other = launch(python(ECHO), cwd="/", env={})
+    other = guardian.launch(python(ECHO), cwd="/", env={})
     os.kill(trees.parent(child.pid), signal.SIGKILL)
     assert all(map(ends, pids.values()))
     assert child.wait(PATIENCE) == -signal.SIGKILL
@@ -213,67 +215,91 @@ def test_the_orphans_of_a_killed_keeper_are_killed_by_the_guardian():
     assert other.close()
 
 
-def test_a_host_that_reaps_every_child_itself_confuses_nobody():
-    child = launch(python(ECHO), cwd="/", env={})
-    os.kill(launching.guardian_pid(), signal.SIGKILL)
+def test_a_host_that_reaps_every_child_itself_confuses_nobody(guardian):
+    child = guardian.launch(python(ECHO), cwd="/", env={})
+    os.kill(guardian.pid, signal.SIGKILL)
     os.waitpid(-1, 0)
     assert child.close()
-    second = launch(python(ECHO), cwd="/", env={})
+    second = guardian.launch(python(ECHO), cwd="/", env={})
     assert second.close()
 
 
-def test_a_host_that_ignores_sigchld_confuses_nobody():
+def test_a_host_that_ignores_sigchld_confuses_nobody(guardian):
     former = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    child = launch(python("raise SystemExit(5)"), cwd="/", env={})
+    child = guardian.launch(python("raise SystemExit(5)"), cwd="/", env={})
     assert child.wait(PATIENCE) == 5
     assert child.close()
     signal.signal(signal.SIGCHLD, former)
 
 
-def test_one_guardian_serves_all_and_ends_with_the_last_child():
-    first = launch(python(ECHO), cwd="/", env={})
-    pid = launching.guardian_pid()
-    second = launch(python(ECHO), cwd="/", env={})
-    assert launching.guardian_pid() == pid
-    first.close()
-    assert trees.running(pid)
+def test_one_guardian_serves_all_and_ends_when_it_is_closed(guardian):
+    assert guardian.pid == 0
+    guardian.launch(python(ECHO), cwd="/", env={}).close()
+    pid = guardian.pid
+    second = guardian.launch(python(ECHO), cwd="/", env={})
+    assert guardian.pid == pid
     second.close()
-    assert not Path(f"/proc/{pid}").exists()
-
-
-def test_a_retained_guardian_stays_between_servers():
-    launching.retain()
-    launching.prestart()
-    pid = launching.guardian_pid()
-    for _ in range(2):
-        child = launch(python(ECHO), cwd="/", env={})
-        assert launching.guardian_pid() == pid
-        child.close()
     assert trees.running(pid)
-    launching.release()
+    guardian.close()
     assert not Path(f"/proc/{pid}").exists()
+    with pytest.raises(LaunchError, match="closing"):
+        guardian.launch(python(ECHO), cwd="/", env={})
 
 
-def test_a_guardian_that_is_released_keeps_serving_its_children():
-    launching.retain()
-    child = launch(python(ECHO), cwd="/", env={})
-    launching.release()
-    assert launching.guardian_pid() != 0
+def test_a_guardian_that_is_closed_leaves_a_server_to_its_keeper(guardian):
+    child = guardian.launch(python(ECHO), cwd="/", env={})
+    guardian.close()
     assert child.status() is None
-    child.close()
+    assert child.close()
 
 
-def test_a_failed_launch_leaves_no_guardian():
-    with pytest.raises(launching.LaunchError):
-        launch(["/nowhere/at/all"], cwd="/", env={})
-    assert launching.guardian_pid() == 0
+#: Writes into its temporary folder, and says its name.
+WRITER = """
+import os
+os.makedirs(os.path.join(os.environ["TMPDIR"], "some", "where"))
+os.symlink("/", os.path.join(os.environ["TMPDIR"], "link"))
+open(os.path.join(os.environ["TMPDIR"], "some", "file"), "w").close()
+os.write(1, os.environb[b"TMPDIR"] + b"\\n")
+os.read(0, 1)
+"""
 
 
-def test_an_idle_guardian_and_keeper_use_no_processor():
-    child = launch(python(ECHO), cwd="/", env={})
+@pytest.mark.parametrize("killed", [False, True], ids=["", "guardian killed"])
+def test_each_server_has_a_folder_in_the_one_that_goes_with_the_guardian(guardian, killed):
+    children, folders = [], []
+    for _ in range(2):
+        scratch = guardian.new_folder()
+        folders.append(Path(scratch))
+        env = {"TMPDIR": scratch}
+        children.append(guardian.launch(python(WRITER), cwd=scratch, env=env, scratch=scratch))
+        assert trees.read_lines(children[-1].stdout, 1) == [scratch]
+        if killed:
+            os.kill(guardian.pid, signal.SIGKILL)
+    assert folders[0] != folders[1]
+    [outer] = {folder.parent for folder in folders}
+    assert sorted(outer.iterdir()) == folders
+    assert {one.stat().st_mode & 0o777 for one in (outer, *folders)} == {0o700}
+    for child in children:
+        child.close()
+    guardian.close()
+    assert not outer.exists()
+
+
+def test_a_folder_that_another_put_in_the_place_of_the_guardians_is_not_used(guardian, tmp_path):
+    scratch = Path(guardian.new_folder())
+    scratch.parent.symlink_to(tmp_path)
+    try:
+        with pytest.raises(LaunchError, match="temporary folder"):
+            guardian.launch(python(ECHO), cwd="/", env={}, scratch=str(scratch))
+    finally:
+        scratch.parent.unlink()
+
+
+def test_an_idle_guardian_and_keeper_use_no_processor(guardian):
+    child = guardian.launch(python(ECHO), cwd="/", env={})
     os.write(child.stdin, b"x\n")
     trees.read_lines(child.stdout, 1)
-    idle = [trees.parent(child.pid), launching.guardian_pid()]
+    idle = [trees.parent(child.pid), guardian.pid]
     child.wait(0.1)  # they may still be on their way to sleep
     before = [trees.switches(pid) for pid in idle]
     child.wait(0.4)
@@ -281,11 +307,11 @@ def test_an_idle_guardian_and_keeper_use_no_processor():
     child.close()
 
 
-def test_guardian_and_keeper_have_names_and_hold_no_descriptor_of_the_host():
+def test_guardian_and_keeper_have_names_and_hold_no_descriptor_of_the_host(guardian):
     inherited = os.open(os.devnull, os.O_RDONLY)
     os.set_inheritable(inherited, True)
-    child = launch(python(ECHO), cwd="/", env={})
-    keeper, guarding = trees.parent(child.pid), launching.guardian_pid()
+    child = guardian.launch(python(ECHO), cwd="/", env={})
+    keeper, guarding = trees.parent(child.pid), guardian.pid
     # Both have three streams, the host's pidfd and the two ends of the bell, one more socket the
     # keeper; the guardian's socket is its standard input, and must not be the keeper's.
     assert len(os.listdir(f"/proc/{guarding}/fd")) == 6
@@ -303,30 +329,29 @@ def test_guardian_and_keeper_have_names_and_hold_no_descriptor_of_the_host():
 
 def test_a_forked_child_launches_its_own_and_leaves_the_parents_alone():
     script = """
-os.register_at_fork(after_in_child=launching.drop_after_fork)
+os.register_at_fork(after_in_child=guardian.drop_after_fork)
 before = len(os.listdir("/proc/self/fd"))
-child = launch(trees.python(trees.ECHO), cwd="/", env={})
-launching.retain()
-guardian = launching.guardian_pid()
+child = guardian.launch(trees.python(trees.ECHO), cwd="/", env={})
 pid = os.fork()
 if pid == 0:
     assert len(os.listdir("/proc/self/fd")) == before, "copies of the parent's descriptors"
-    assert launching.guardian_pid() == 0
+    assert guardian.pid == 0
     assert child.status() is None and child.wait(0) is None
     child.kill()
     child.close()
-    own = launch(trees.python(trees.ECHO), cwd="/", env={})
-    assert launching.guardian_pid() not in (0, guardian)
+    another = Guardian()
+    own = another.launch(trees.python(trees.ECHO), cwd="/", env={})
     os.write(own.stdin, b"own 1\\n")
     print(*trees.read_lines(own.stdout, 1), flush=True)
     assert own.close()
+    another.close()
     assert len(os.listdir("/proc/self/fd")) == before
     os._exit(0)
 print("forked", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 os.write(child.stdin, b"parent 1\\n")
 print(*trees.read_lines(child.stdout, 1), flush=True)
 print("closed", int(child.close()), flush=True)
-launching.release()
+guardian.close()
 print("left", len(os.listdir("/proc/self/fd")) - before, flush=True)
 """
     with Host(script) as host:
@@ -340,50 +365,39 @@ import random
 def interrupt(number, frame):
     # Not after it has returned: what the caller does with the result is the caller's.
     while frame is not None:
-        if frame.f_code is launch.__code__:
+        if frame.f_code is Guardian.launch.__code__:
             raise KeyboardInterrupt
         frame = frame.f_back
 signal.signal(signal.SIGALRM, interrupt)
 before = set(os.listdir("/proc/self/fd"))
 interrupted = 0
-def attempt(longest):
+def attempt(guardian, longest):
     global interrupted
     child = None
     signal.setitimer(signal.ITIMER_REAL, random.uniform(0.00001, longest))
     try:
-        child = launch(["/bin/sleep", "1000"], cwd="/", env={})
+        child = guardian.launch(["/bin/sleep", "1000"], cwd="/", env={})
     except KeyboardInterrupt:
         interrupted += 1
     signal.setitimer(signal.ITIMER_REAL, 0)
     if child is not None:
         child.close()
 for _ in range(40):
-    attempt(0.03)
-launching.retain()
+    own = Guardian()
+    attempt(own, 0.03)
+    own.close()
 for _ in range(200):
-    attempt(0.005)
-launching.release()
+    attempt(guardian, 0.005)
+guardian.close()
 print("interrupted", interrupted, flush=True)
 print("descriptors", *(set(os.listdir("/proc/self/fd")) - before), flush=True)
-print("guardian", launching.guardian_pid(), flush=True)
-from lspkit.runtime.process.guardian_main import children
-print("children", *children(os.getpid()), flush=True)
+print("guardian", guardian.pid, flush=True)
+print("children", *open("/proc/thread-self/children"), flush=True)
 """
     with Host(script) as host:
         said = [line.split() for line in host.lines(4)]
     assert int(said[0][1]) > 20
     assert said[1:] == [["descriptors"], ["guardian", "0"], ["children"]]
-
-
-def test_children_are_found_with_and_without_the_kernels_own_list():
-    child = launch(python(ECHO), cwd="/", env={})
-    keeper = trees.parent(child.pid)
-    assert guardian_main.children(keeper) == [child.pid]
-    assert guardian_main.children_by_parent(keeper) == [child.pid]
-    assert guardian_main.children(child.pid) == []
-    assert guardian_main.children_by_parent(child.pid) == []
-    child.close()
-    assert guardian_main.children(keeper) == []
 
 
 def test_a_guardian_whose_parent_is_not_the_host_it_was_told_of_ends_at_once():

@@ -14,22 +14,29 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.runtime.process import group_child
-from lspkit.runtime.process import launch as launching
+from lspkit.runtime.process import guardian as guardian_module
 from lspkit.runtime.process.child import Child, LaunchError, readable
+from lspkit.runtime.process.group_child import GroupChild
+from lspkit.runtime.process.guardian import Guardian
 from tests.runtime import process_trees as trees
 from tests.runtime.process_trees import ECHO, MARKED, PATIENCE, ends, family, python, read_lines
 
-LAUNCHERS = {"guardian": launching.launch, "groups": group_child.launch}
+
+@pytest.fixture(params=["guardian", "groups"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each way to start a server."""
+    if request.param == "groups":
+        monkeypatch.setattr(guardian_module, "guardian_can_run", lambda: False)
 
 
-@pytest.fixture(params=LAUNCHERS)
-def launch(request: pytest.FixtureRequest) -> Iterator[object]:
-    """Each way to start a server; it has to give back every descriptor and process."""
+@pytest.fixture
+def launch(way: None) -> Iterator[object]:
+    """Starts a server, and has to give back every descriptor and process."""
     before = trees.open_descriptors()
-    yield LAUNCHERS[request.param]
+    guardian = Guardian()
+    yield guardian.launch
+    guardian.close()
     assert trees.open_descriptors() == before
-    assert launching.guardian_pid() == 0
 
 
 def test_a_server_has_the_arguments_folder_and_environment_it_was_given(launch, tmp_path):
@@ -302,10 +309,11 @@ def test_arguments_beyond_the_systems_limit_are_e2big(launch):
     ],
 )
 def test_what_cannot_be_asked_of_the_system_is_refused_before_anything_starts(argv, env, number):
+    guardian = Guardian()
     with pytest.raises(LaunchError) as caught:
-        launching.launch(argv, cwd="/", env=env)
+        guardian.launch(argv, cwd="/", env=env)
     assert caught.value.errno == number
-    assert launching.guardian_pid() == 0
+    assert guardian.pid == 0
 
 
 def test_a_launch_error_survives_pickling():
@@ -354,41 +362,21 @@ def test_the_repr_shows_the_state(launch):
     assert repr(child).endswith(f"pid={child.pid} closed status=-9>")
 
 
-def test_without_process_descriptors_the_end_is_seen_by_a_lifeline(monkeypatch):
-    monkeypatch.setattr(group_child, "pidfd_works", lambda: False)
-    child = group_child.launch(python(ECHO), cwd="/", env={})
-    assert child.wait(0.01) is None
-    child.close_stdin()
-    assert readable(child.exit_fd, PATIENCE)
-    assert child.wait(PATIENCE) == 0
-    assert child.close()
-
-
-def test_a_server_that_closes_the_lifeline_has_not_ended(monkeypatch):
-    monkeypatch.setattr(group_child, "pidfd_works", lambda: False)
-    script = "import os; os.closerange(3, 100); os.write(1, b'on\\n'); os.read(0, 1)"
-    child = group_child.launch(python(script), cwd="/", env={})
-    read_lines(child.stdout, 1)
-    assert readable(child.exit_fd, PATIENCE)
-    assert child.wait(0.1) is None
-    child.close_stdin()
-    assert child.wait(PATIENCE) == 0
-    assert child.close()
-
-
-def test_a_launch_that_runs_out_of_descriptors_anywhere_leaves_nothing(launch):
+def test_a_launch_that_runs_out_of_descriptors_anywhere_leaves_nothing(way):
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     before = trees.open_descriptors()
     free = [number for number in range(200) if str(number) not in before]
     errors = []
     for spare in range(40):
         resource.setrlimit(resource.RLIMIT_NOFILE, (free[spare], limits[1]))
+        guardian = Guardian()
         try:
-            launch(python(ECHO), cwd="/", env={}).close()
+            guardian.launch(python(ECHO), cwd="/", env={}).close()
             break
         except LaunchError as error:
             errors.append(error.errno)
         finally:
+            guardian.close()
             resource.setrlimit(resource.RLIMIT_NOFILE, limits)
         assert trees.open_descriptors() == before
     assert len(errors) > 5
@@ -396,11 +384,11 @@ def test_a_launch_that_runs_out_of_descriptors_anywhere_leaves_nothing(launch):
 
 
 def test_a_host_without_a_guardian_uses_groups(monkeypatch):
-    monkeypatch.setattr(launching.guardian_client, "guardian_can_run", lambda: False)
-    child = launching.launch(python(ECHO), cwd="/", env={})
-    launching.prestart()
-    assert isinstance(child, group_child.GroupChild)
-    assert launching.guardian_pid() == 0
+    monkeypatch.setattr(guardian_module, "guardian_can_run", lambda: False)
+    guardian = Guardian()
+    child = guardian.launch(python(ECHO), cwd="/", env={})
+    assert isinstance(child, GroupChild)
+    assert guardian.pid == 0
     assert child.close()
 
 

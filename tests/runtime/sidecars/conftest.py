@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lspkit.runtime.process.backoff import Restart
+from lspkit.runtime.process.guardian import Guardian
 from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
 from tests.runtime.process_trees import python
 from tests.runtime.sidecars.hearing import SAY, SOON, Ear, States, middle
@@ -33,13 +34,21 @@ def states() -> Iterator[States]:
 
 
 @pytest.fixture
-def run(tmp_path: Path, ear: Ear) -> Iterator[object]:
+def guardian() -> Iterator[Guardian]:
+    guardian = Guardian()
+    yield guardian
+    guardian.close()
+
+
+@pytest.fixture
+def run(tmp_path: Path, ear: Ear, guardian: Guardian) -> Iterator[object]:
     """Starts a sidecar that is a script, and ends it after the test."""
     sidecars: list[Sidecar] = []
 
     def start(script: str, *arguments: str, restart: Restart = SOON) -> Sidecar:
         argv = python(SAY + script, *arguments)
-        sidecars.extend(start_all([argv], str(tmp_path), ear.env, restart=restart, dice=middle))
+        where = str(tmp_path), ear.env, guardian
+        sidecars.extend(start_all([argv], *where, restart=restart, dice=middle))
         return sidecars[-1]
 
     yield start

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from lspkit.runtime.process import guardian_client
+from lspkit.runtime.process import guardian as guardian_module
 from lspkit.runtime.process.sidecar import GRACE, SWEEP, Sidecar, stop_all
 from tests.runtime import process_trees as trees
 from tests.runtime.process_trees import Host, ends, python
@@ -91,8 +91,8 @@ def test_stopping_again_does_not_shorten_the_patience(run, ear):
     assert sidecar.status().state == "stopped"
 
 
-def test_one_that_was_stopped_before_its_start_never_starts(tmp_path):
-    sidecar = Sidecar(python("pass"), str(tmp_path), {}, restart=SOON)
+def test_one_that_was_stopped_before_its_start_never_starts(tmp_path, guardian):
+    sidecar = Sidecar(python("pass"), str(tmp_path), {}, guardian, restart=SOON)
     sidecar.stop()
     sidecar.start()
     assert sidecar.status().state == "stopped"
@@ -123,7 +123,7 @@ def test_an_interrupt_ends_the_patience_and_not_the_cleaning_up(run, ear):
 
 
 def test_it_is_the_same_where_there_is_no_guardian(run, ear, monkeypatch):
-    monkeypatch.setattr(guardian_client, "guardian_can_run", lambda: False)
+    monkeypatch.setattr(guardian_module, "guardian_can_run", lambda: False)
     sidecar = run(GENTLE)
     os.kill(ear.number(), signal.SIGKILL)
     pid = ear.number()
@@ -137,7 +137,7 @@ def test_a_host_that_is_killed_leaves_no_sidecar(ear):
 from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.sidecar import start_all
 argv = trees.python({SAY + DEAF!r})
-start_all([argv], "/", {ear.env!r}, restart=Restart())
+start_all([argv], "/", {ear.env!r}, guardian, restart=Restart())
 signal.pause()
 """
     with Host(script) as host:
@@ -153,19 +153,20 @@ from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.sidecar import start_all
 before = trees.open_descriptors()
 argv = trees.python({SAY + GENTLE!r})
-sidecar, = start_all([argv], "/", {ear.env!r}, restart=Restart())
+sidecar, = start_all([argv], "/", {ear.env!r}, guardian, restart=Restart())
 sys.stdin.readline()
 while sidecar.status().state == "starting":  # it may have spoken before its start was noticed
     time.sleep(0.001)
 if not os.fork():
     sidecar.drop_after_fork()
-    launching.drop_after_fork()
+    guardian.drop_after_fork()
     sidecar.stop()
     print(sidecar.status().state, trees.open_descriptors() == before, flush=True)
     os._exit(0)
 os.wait()
 print(sidecar.status().state, flush=True)
 sidecar.stop()
+guardian.close()
 print(trees.open_descriptors() == before, flush=True)
 """
     with Host(script) as host:

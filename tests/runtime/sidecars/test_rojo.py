@@ -36,7 +36,7 @@ def modules(path: Path) -> list[str]:
     return [child["name"] for child in children]
 
 
-def test_the_source_map_of_a_rojo_project_follows_its_files(tmp_path, programs, ear):
+def test_the_source_map_of_a_rojo_project_follows_its_files(tmp_path, programs, ear, guardian):
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "one.luau").write_text("return 1\n", encoding="utf-8")
     (tmp_path / "game.project.json").write_text('{"name": "game"}', encoding="utf-8")
@@ -44,7 +44,7 @@ def test_the_source_map_of_a_rojo_project_follows_its_files(tmp_path, programs, 
     said = {"autogenerate": True, "rojoProjectFile": "game.project.json"}
     definition = definition.with_launch(initialization={"luau-lsp": {"sourcemap": said}})
     found = commands(definition, ServerConfig(), str(tmp_path), [str(programs)], trusted=True)
-    sidecars = start_all(found.commands, str(tmp_path), ear.env, restart=SOON)
+    sidecars = start_all(found.commands, str(tmp_path), ear.env, guardian, restart=SOON)
     try:
         assert ear.line() == "one"
         assert modules(tmp_path / "sourcemap.json") == ["one"]
@@ -58,9 +58,11 @@ def test_the_source_map_of_a_rojo_project_follows_its_files(tmp_path, programs, 
         stop_all(sidecars)
 
 
-def test_a_rojo_project_that_is_missing_is_told_of_in_rojos_words(tmp_path, programs, states):
+def test_a_rojo_project_that_is_missing_is_told_of_in_rojos_words(
+    tmp_path, programs, states, guardian
+):
     argv = [str(programs / "rojo"), "sourcemap", "none.json", "--watch", "-o", "sourcemap.json"]
-    [sidecar] = start_all([argv], str(tmp_path), {}, restart=LATER)
+    [sidecar] = start_all([argv], str(tmp_path), {}, guardian, restart=LATER)
     states.wait_for("waiting")
     status = sidecar.status()
     sidecar.stop()

@@ -121,9 +121,10 @@ def test_where_nothing_is_started_again_it_has_failed(run, ear, states):
     sidecar.stop()
 
 
-def test_a_program_that_is_missing_is_tried_again_and_told_of(tmp_path, ear, states):
+def test_a_program_that_is_missing_is_tried_again_and_told_of(tmp_path, ear, states, guardian):
     program = tmp_path / "program"
-    sidecar = Sidecar([str(program)], str(tmp_path), ear.env, restart=SOON, dice=middle)
+    where = str(tmp_path), ear.env, guardian
+    sidecar = Sidecar([str(program)], *where, restart=SOON, dice=middle)
     sidecar.start()
     states.wait_for("waiting")
     assert "No such file or directory" in sidecar.status().error
@@ -135,8 +136,8 @@ def test_a_program_that_is_missing_is_tried_again_and_told_of(tmp_path, ear, sta
     sidecar.stop()
 
 
-def test_a_process_without_descriptors_gets_a_status_and_no_exception(tmp_path):
-    sidecar = Sidecar(python("pass"), str(tmp_path), {}, restart=SOON)
+def test_a_process_without_descriptors_gets_a_status_and_no_exception(tmp_path, guardian):
+    sidecar = Sidecar(python("pass"), str(tmp_path), {}, guardian, restart=SOON)
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     free = os.dup(0)
     os.close(free)
