@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping, Sequence
 from itertools import chain, repeat, starmap
 
 from lspkit.late_imports import safe_imports
@@ -75,6 +76,10 @@ class Child:
         return f"<{type(self).__name__} pid={self.pid} {state} status={self._status}>"
 
     # Implemented by the subclass.
+
+    def open(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
+        """Start the server in a session of its own; after an error, `close` has to be called."""
+        raise NotImplementedError
 
     def _read_status(self) -> int | None:
         """The exit status if it is known. Called with the lock held; never blocks."""

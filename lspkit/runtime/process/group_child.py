@@ -9,7 +9,6 @@ environment is missed, and nothing is ended if the host is killed.
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import signal
@@ -21,7 +20,7 @@ from collections.abc import Mapping, Sequence
 import psutil
 
 from lspkit.runtime.concurrency.threads import OwnThread
-from lspkit.runtime.process.child import Child, LaunchError, close_all, readable
+from lspkit.runtime.process.child import Child, close_all, readable
 
 #: The variable that every descendant of a server has, unless it removes it.
 MARKER = "LSPKIT_SERVER_MARKER"
@@ -45,23 +44,8 @@ class GroupChild(Child):
         #: The thread that is starting the process.
         self._starter = 0
 
-    def open(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], scratch: str) -> None:
+    def open(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
         """Start the server in a session of its own, with this environment and the marker."""
-        try:
-            if scratch:
-                os.makedirs(os.path.dirname(scratch), 0o700, exist_ok=True)
-                os.mkdir(scratch, 0o700)
-            self._start(argv, cwd, env)
-        except (OSError, RuntimeError) as error:  # it, or the thread, cannot be started
-            self.close()
-            number = getattr(error, "errno", None) or errno.EAGAIN
-            message = f"cannot start {argv[0]} in {cwd}: {os.strerror(number)}. Check both paths."
-            raise LaunchError(number, message) from None
-        except BaseException:
-            self.close()
-            raise
-
-    def _start(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
         self._make_pipes()
         stdin, stdout, stderr = self._passed
         self._owned.extend(os.pipe())

@@ -20,6 +20,8 @@ from lspkit.runtime.process.child import Child, LaunchError, close_all, readable
 
 #: Seconds in which a server has to get a process id.
 LAUNCH_TIMEOUT = 10.0
+#: Says that the guardian has ended.
+KILLED = "the process that starts servers was killed"
 #: What to do about a failed exec, by error number.
 ADVICE = {
     errno.ENOENT: "Install it, or correct the command; a script may also name an interpreter "
@@ -34,16 +36,15 @@ ADVICE = {
 class GuardedChild(Child):
     """A server with a keeper."""
 
-    def __init__(self) -> None:
+    def __init__(self, send: Callable[[list[int]], None]) -> None:
+        """`send` passes descriptors to the guardian."""
         super().__init__()
+        self._send = send
         self._control: _socket.socket | None = None
         self._far_control: _socket.socket | None = None
 
-    def open(self, request: bytes, send: Callable[[list[int]], bool]) -> str | None:
-        """Have the server started; returns the keeper's answer, None if the guardian has ended.
-
-        `send` passes descriptors to the guardian; False if that has ended.
-        """
+    def open(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
+        """Have the server started in a session of its own, with this environment."""
         self._make_pipes()
         # The class below `socket.socket`: that is Python code, in which an interrupt can lose one.
         self._control, self._far_control = _socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -51,38 +52,39 @@ class GuardedChild(Child):
         self._passed.extend(map(os.memfd_create, ("lspkit-request",)))
         *streams, what = self._passed
         with os.fdopen(what, "wb", closefd=False) as file:
-            file.write(request)
-        if not send([self._far_control.fileno(), what, *streams]):
-            return None
+            settings = (f"{name}={value}" for name, value in env.items())
+            fields = (cwd, str(len(argv)), *argv, *settings)
+            file.write(b"\0".join(map(os.fsencode, fields)))
+        self._send([self._far_control.fileno(), what, *streams])
         self._close_far_ends()
         self._control.settimeout(LAUNCH_TIMEOUT)
-        try:
-            line = self._control.recv(64, socket.MSG_PEEK).partition(b"\n")[0]
-            # Removed, so that the next message is the server's end.
-            self._control.recv(len(line) + 1)
-        except ConnectionResetError:
-            return None
+        line = self._control.recv(64, socket.MSG_PEEK).partition(b"\n")[0]
+        # Removed, so that the next message is the server's end.
+        self._control.recv(len(line) + 1)
         self._control.setblocking(False)
-        return line.decode("ascii") or None
+        if not line:
+            raise ChildProcessError(errno.ECHILD, KILLED)
+        word, number, *step = line.decode("ascii").split()
+        if word == "error":
+            raise refusal(int(number), step[0], argv[0], cwd)
+        self.pid = int(number)
 
     def terminate(self) -> None:
         """Send SIGTERM to the server's process group."""
-        with self._lock:
-            if self._control is not None and self.exit_fd >= 0:
-                try:
-                    self._control.send(b"T", socket.MSG_DONTWAIT)
-                except OSError:
-                    pass  # the keeper has ended, and so has its tree
+        self._order(lambda control: control.send(b"T", socket.MSG_DONTWAIT))
 
     def kill(self) -> None:
         """Send SIGKILL to all descendants of the server and itself. Does not wait."""
+        # The keeper sees it whoever else has a copy of the socket.
+        self._order(lambda control: control.shutdown(socket.SHUT_WR))
+
+    def _order(self, order: Callable[[_socket.socket], object]) -> None:
         with self._lock:
             if self._control is not None and self.exit_fd >= 0:
                 try:
-                    # The keeper sees it whoever else has a copy of the socket.
-                    self._control.shutdown(socket.SHUT_WR)
+                    order(self._control)
                 except OSError:
-                    pass
+                    pass  # the keeper has ended, and so has its tree
 
     def _said(self) -> list[bytes] | None:
         """The keeper's messages since the start, None if it has ended without any."""
@@ -134,35 +136,11 @@ class GuardedChild(Child):
             self._control.close()
 
 
-def encode(argv: Sequence[str], cwd: str, env: Mapping[str, str], scratch: str) -> bytes:
-    """The request for the keeper: folders, number of arguments, arguments, variables.
-
-    There is a zero byte between two fields, which none of them can contain.
-    """
-    if not argv or not os.path.isabs(argv[0]):
-        shown = argv[0] if argv else ""
-        raise LaunchError(errno.ENOENT, f"cannot start {shown!r}: give the program's full path.")
-    for name in env:
-        if "=" in name or not name:
-            message = f"cannot start {argv[0]}: the environment has a variable named {name!r}."
-            raise LaunchError(errno.EINVAL, message)
-    settings = [f"{name}={value}" for name, value in env.items()]
-    fields = [os.fsencode(field) for field in (cwd, scratch, str(len(argv)), *argv, *settings)]
-    if any(b"\0" in field for field in fields):
-        message = f"cannot start {argv[0]}: an argument or a variable holds a zero byte."
-        raise LaunchError(errno.EINVAL, message)
-    return b"\0".join(fields)
-
-
-def refusal(reply: str, program: str, cwd: str) -> LaunchError:
+def refusal(number: int, step: str, program: str, cwd: str) -> LaunchError:
     """The error for a keeper's `error NUMBER STEP`."""
-    _, number, step = reply.split()
-    code = int(number)
-    reason = os.strerror(code)
+    reason = os.strerror(number)
     if step == "folder":
         message = f"cannot start {program} in {cwd}: {reason}. The folder has to exist."
-    elif step == "scratch":
-        message = f"cannot start {program}: {reason}. It gets no temporary folder."
     else:
-        message = f"cannot start {program}: {reason}. {ADVICE.get(code, '')}".rstrip()
-    return LaunchError(code, message)
+        message = f"cannot start {program}: {reason}. {ADVICE.get(number, '')}".rstrip()
+    return LaunchError(number, message)

@@ -6,8 +6,8 @@ what the host and a server's keeper say to each other is in guarded_child.py. So
 threads may start servers at once, and all that descends from a server ends even if the host is
 killed. Elsewhere, and where no interpreter can be started, group_child.py is used.
 
-A pool has one folder for temporary files, in which each server has one of its own. The guardian's
-processes make them and the guardian removes them, as the host may be killed at any moment.
+A pool has one folder for temporary files, in which each server has one of its own. It is made after
+the guardian was started, which removes it if the host is killed; otherwise the host does.
 
 KeyboardInterrupt is raised between calls of Python code. So a process or a descriptor passes from
 the system into a list, and from a list back to the system, within one call of C code.
@@ -32,31 +32,26 @@ from collections.abc import Mapping, Sequence
 
 from lspkit.late_imports import safe_imports
 from lspkit.runtime.process.child import Child, LaunchError, close_all, readable
-from lspkit.runtime.process.guarded_child import GuardedChild, encode, refusal
+from lspkit.runtime.process.guarded_child import KILLED, GuardedChild
 
 #: The program that runs as the guardian, as a plain file.
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guardian_main.py")
 #: Seconds in which the guardian has to accept a request.
 REQUEST_TIMEOUT = 10.0
-#: Seconds after which a guardian that does not end is killed.
-STOP_TIMEOUT = 1.0
-#: How often a launch is tried if the guardian was killed.
-ATTEMPTS = 3
 
 
 class Guardian:
     """Starts the servers of one pool. Any thread may call any method."""
 
     def __init__(self) -> None:
-        self._name = f"lspkit-{os.urandom(8).hex()}"
-        #: Whether there may be a folder of that name.
-        self._used = False
-        self._numbers = itertools.count(1)
         #: Every child that may hold descriptors, for a fork. Adding is atomic.
         self._children = weakref.WeakSet[Child]()
-        #: Guards the fields below. Held while the process is started, and while it ends.
+        #: Guards the rest. Held while the process starts and ends, and folders come and go.
         self._lock = threading.Lock()
         self._closed = False
+        #: The folder for temporary files, once it is needed.
+        self._folder = ""
+        self._numbers = itertools.count(1)
         self._pids: list[int] = []
         self._pidfds: list[int] = []
         self._channel: _socket.socket | None = None
@@ -64,72 +59,48 @@ class Guardian:
 
     @property
     def pid(self) -> int:
-        """Its process id, 0 if it does not run."""
+        """The process id of the guardian, 0 if it does not run."""
         return next(iter(self._pids), 0)
 
-    @property
-    def _folder(self) -> str:
-        return os.path.join(tempfile.gettempdir(), self._name)
-
     def new_folder(self) -> str:
-        """The name for a server's temporary folder, which `launch` makes."""
-        return os.path.join(self._folder, str(next(self._numbers)))
+        """Make a folder for the temporary files of a server."""
+        with self._lock:
+            outer = self._outer_folder()
+            if guardian_can_run():
+                self._running()
+            folder = os.path.join(outer, str(next(self._numbers)))
+            _make_folder(outer)
+            _make_folder(folder)
+        return folder
 
-    def launch(
-        self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], scratch: str = ""
-    ) -> Child:
+    def launch(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Child:
         """Start a server in a session of its own, with exactly this environment.
 
-        `argv[0]` is the absolute path of the program, `scratch` a name from `new_folder`. Raises
-        `LaunchError` if it cannot be started; nothing is left then, nor after an interrupt.
+        `argv[0]` is the absolute path of the program. Raises `LaunchError` if it cannot be started;
+        nothing is left then, nor after an interrupt.
         """
-        request = encode(argv, cwd, env, scratch)
-        self._used = True
-        if not guardian_can_run():
-            with safe_imports():
-                # Needs psutil, which is slow to import.
-                from lspkit.runtime.process.group_child import GroupChild
-
-            group = GroupChild()
-            self._children.add(group)
-            group.open(argv, cwd, env, scratch)
-            return group
-        for _ in range(ATTEMPTS):
-            child = GuardedChild()
-            self._children.add(child)
-            try:
-                reply = child.open(request, self._send)
-                if reply is None:
-                    child.close()
-                    continue
-                if reply.startswith("pid "):
-                    child.pid = int(reply.removeprefix("pid "))
-                    return child
-                raise refusal(reply, argv[0], cwd)
-            except OSError as error:
-                # Of this process: no descriptors, memory, processes or time left.
-                child.close()
-                number = error.errno or errno.ETIMEDOUT
-                reason = os.strerror(number)
-                message = f"cannot start {argv[0]}: {reason}, here and not in the server."
-                raise LaunchError(number, message) from error
-            except BaseException:
-                child.close()
-                raise
-        raise LaunchError(
-            errno.ECHILD,
-            f"cannot start {argv[0]}: the process that starts servers ended {ATTEMPTS} times. "
-            f"See whether {PROGRAM} runs.",
-        )
+        _check(argv, cwd, env)
+        child = self._new_child()
+        self._children.add(child)
+        try:
+            child.open(argv, cwd, env)
+        except (OSError, RuntimeError) as error:
+            # Of this process: no descriptors, memory, processes, threads or time left.
+            child.close()
+            number = getattr(error, "errno", None) or errno.EAGAIN
+            raise LaunchError(number, f"cannot start {argv[0]} in {cwd}: {error}") from error
+        except BaseException:
+            child.close()
+            raise
+        return child
 
     def close(self) -> None:
-        """Start nothing any more, end the process, and remove the folder. May be called again."""
+        """Remove the folder and end the process: no server runs any more. May be called again."""
         with self._lock:
             self._closed = True
+            if self._folder:
+                shutil.rmtree(self._folder, ignore_errors=True)
             self._end()
-        # It is still there if the guardian was killed, or cannot run here.
-        if self._used and os.path.lexists(self._folder):
-            shutil.rmtree(self._folder, ignore_errors=True)
 
     def drop_after_fork(self) -> None:
         """In a forked child of the host: close the copies. Takes no lock, sends no signal."""
@@ -139,28 +110,47 @@ class Guardian:
         for child in list(self._children):
             child.drop_after_fork()
 
-    def _send(self, descriptors: list[int]) -> bool:
-        """Pass the descriptors of one server; False when the process has ended."""
+    def _new_child(self) -> Child:
+        if guardian_can_run():
+            return GuardedChild(self._send)
+        with safe_imports():
+            # Needs psutil, which is slow to import.
+            from lspkit.runtime.process.group_child import GroupChild
+
+        return GroupChild()
+
+    def _outer_folder(self) -> str:
+        if not self._folder:
+            name = f"lspkit-{os.urandom(8).hex()}"
+            self._folder = os.path.join(tempfile.gettempdir(), name)
+        return self._folder
+
+    def _send(self, descriptors: list[int]) -> None:
+        """Pass the descriptors of one server to the process."""
+        rights = array.array("i", descriptors)
         with self._lock:
-            if self._closed:
-                raise LaunchError(errno.ESHUTDOWN, "cannot start a server: closing.")
-            channel = self._channel
-            if channel is None or not self._pidfds or readable(self._pidfds[0], timeout=0):
-                self._end()
-                channel = self._start()
-            rights = array.array("i", descriptors)
+            channel = self._running()
             try:
                 channel.sendmsg([b"L"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
             except (BrokenPipeError, ConnectionResetError):
                 self._end()  # it has ended, or is about to
-                return False
-            return True
+                raise ChildProcessError(errno.ECHILD, KILLED) from None
+
+    def _running(self) -> _socket.socket:
+        """The socket to the process, which is started if it does not run. The lock is held."""
+        if self._closed:
+            raise LaunchError(errno.ESHUTDOWN, "cannot start a server: closing")
+        channel = self._channel
+        if channel is None or not self._pidfds or readable(self._pidfds[0], timeout=0):
+            self._end()
+            channel = self._start()
+        return channel
 
     def _start(self) -> _socket.socket:
         """Start the process, without waiting for it: requests may be sent at once."""
         self._channel, self._far_end = _socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._channel.settimeout(REQUEST_TIMEOUT)
-        argv = [sys.executable, "-I", "-S", PROGRAM, str(os.getpid()), self._folder]
+        argv = [sys.executable, "-I", "-S", PROGRAM, str(os.getpid()), self._outer_folder()]
         spawn = functools.partial(
             os.posix_spawn,
             sys.executable,
@@ -183,22 +173,7 @@ class Guardian:
         return self._channel
 
     def _end(self) -> None:
-        """End and reap the process, if there is one. The lock is held."""
-        try:
-            if self._channel is not None:
-                # Closes all copies of the socket, also those in a forked child of the host.
-                self._channel.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass  # it has ended
-        try:
-            for pidfd in self._pidfds:
-                readable(pidfd, STOP_TIMEOUT)
-        finally:
-            self._reap()
-            self._forget()
-
-    def _reap(self) -> None:
-        """Kill the process if it still runs, and read its status."""
+        """Kill the process if it still runs, and read its status. The lock is held."""
         try:
             # By descriptor, since the number may be reused if the embedding program has reaped this
             # child with a wait for any child.
@@ -211,6 +186,7 @@ class Guardian:
                 os.waitpid(pid, 0)
         except (ProcessLookupError, ChildProcessError):
             pass
+        self._forget()
 
     def _forget(self) -> None:
         """Close the descriptors without touching the process, which may be the parent's."""
@@ -219,6 +195,29 @@ class Guardian:
                 end.close()
         self._pids.clear()
         close_all(self._pidfds)
+
+
+def _check(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
+    """Raise `LaunchError` for what no system can start."""
+    if not argv or not os.path.isabs(argv[0]):
+        shown = argv[0] if argv else ""
+        raise LaunchError(errno.ENOENT, f"cannot start {shown!r}: give the program's full path.")
+    for name in env:
+        if "=" in name or not name:
+            message = f"cannot start {argv[0]}: the environment has a variable named {name!r}."
+            raise LaunchError(errno.EINVAL, message)
+    if any("\0" in text for text in (cwd, *argv, *env, *env.values())):
+        message = f"cannot start {argv[0]}: its folder, an argument or a variable has a zero byte."
+        raise LaunchError(errno.EINVAL, message)
+
+
+def _make_folder(path: str) -> None:
+    """Make a folder that only this user may enter, unless there is one."""
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        if os.path.islink(path) or os.stat(path).st_uid != os.geteuid():
+            raise
 
 
 @functools.cache

@@ -15,8 +15,8 @@ has ended, `gone` when nothing of its tree is left. The host writes `T` for SIGT
 end to have the tree killed; the keeper also does that when the server has ended.
 
 Guardian and keepers watch the host by a pidfd, since the end of a socket is not reported while a
-forked child of the host holds a copy of it. At its end the guardian removes FOLDER, in which the
-servers' temporary folders are: the host cannot if it is killed.
+forked child of the host holds a copy of it. When the host has ended, the guardian waits for the
+keepers, and removes FOLDER, in which the servers' temporary folders are.
 """
 
 from __future__ import annotations
@@ -147,15 +147,11 @@ def keep(control: int, host: int, what: int, streams: list[int]) -> None:
 def start_server(control: int, what: int, streams: list[int]) -> int:
     """Start the server and send its pid, or send the error and return 0."""
     request = os.pread(what, os.fstat(what).st_size, 0)
-    folder, scratch, count, *rest = request.split(b"\0")
+    folder, count, *rest = request.split(b"\0")
     argv, settings = rest[: int(count)], rest[int(count) :]
     env = dict(setting.split(b"=", 1) for setting in settings)
-    step = "scratch"
+    step = "folder"
     try:
-        if scratch:
-            make_folder(os.path.dirname(scratch))
-            make_folder(scratch)
-        step = "folder"
         os.chdir(folder)
         step = "program"
         pid = os.posix_spawn(
@@ -177,15 +173,6 @@ def start_server(control: int, what: int, streams: list[int]) -> int:
     return pid
 
 
-def make_folder(path: bytes) -> None:
-    """Make a folder for nobody else. One that exists was left by a guardian that was killed."""
-    try:
-        os.mkdir(path, 0o700)
-    except FileExistsError:
-        if os.path.islink(path) or os.stat(path).st_uid != os.geteuid():
-            raise
-
-
 def tell(control: int, message: str) -> None:
     """Send one line to the host, which may be gone."""
     attempt(os.write, control, message.encode("ascii") + b"\n")
@@ -203,15 +190,15 @@ def ordered(control: int) -> bool:
 
 
 def guard(requests: socket.socket, host: int) -> None:
-    """The main loop of the guardian: until the host has ended or hung up, and all keepers ended."""
+    """The main loop of the guardian: until the host and all keepers have ended."""
     ends = child_end_pipe()
     watch = poll_for(requests.fileno(), host, ends)
     keepers: set[int] = set()
-    closing = False
+    host_ended = False
     while True:
         ended, alone = reap()
         keepers -= ended.keys()
-        if closing and alone:
+        if host_ended and alone:
             return
         orphans = kill_children(spare=keepers)
         for descriptor, _ in watch.poll(PAUSE if orphans else None):
@@ -219,7 +206,7 @@ def guard(requests: socket.socket, host: int) -> None:
                 os.read(ends, 4096)
             elif descriptor == host or not accept(requests, host, ends, keepers):
                 watch.unregister(descriptor)
-                closing = True
+                host_ended = True
 
 
 def accept(requests: socket.socket, host: int, ends: int, keepers: set[int]) -> bool:
@@ -261,17 +248,6 @@ def become_keeper(requests: socket.socket, host: int, ends: int, descriptors: li
         os._exit(0)
 
 
-def remove(folder: bytes) -> None:
-    """Remove a folder with all that is in it."""
-    for here, inner, names in os.walk(folder, topdown=False):
-        for name in names:
-            attempt(os.unlink, os.path.join(here, name))
-        for name in inner:
-            path = os.path.join(here, name)
-            attempt(os.unlink if os.path.islink(path) else os.rmdir, path)
-    attempt(os.rmdir, folder)
-
-
 def main() -> None:
     """Check that the host still runs, then serve it."""
     host_pid = int(sys.argv[1])
@@ -290,11 +266,13 @@ def main() -> None:
     gc.disable()
     gc.freeze()
     guard(socket.socket(fileno=0), host)
-    remove(os.fsencode(sys.argv[2]))
 
 
 if __name__ == "__main__":
     try:
         main()
     finally:
+        import shutil  # only here, since the start has to be quick
+
+        shutil.rmtree(sys.argv[2], ignore_errors=True)
         os._exit(0)

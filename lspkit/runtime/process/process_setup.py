@@ -55,9 +55,7 @@ class ProcessSetup:
         # Some interpreters import from the folder that they start in, and some launchers read
         # there which program they run. A restricted server is told its root by `initialize`.
         folder = self._scratch if choice.trust == "restricted" else choice.root
-        return self._guardian.launch(
-            choice.argv, cwd=folder, env=self._environment, scratch=self._scratch
-        )
+        return self._guardian.launch(choice.argv, cwd=folder, env=self._environment)
 
     def start_sidecars(self, beside: Commands, restart: Restart) -> None:
         """Start the programs that run beside the server."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -268,13 +269,13 @@ os.read(0, 1)
 def test_each_server_has_a_folder_in_the_one_that_goes_with_the_guardian(guardian, killed):
     children, folders = [], []
     for _ in range(2):
-        scratch = guardian.new_folder()
-        folders.append(Path(scratch))
-        env = {"TMPDIR": scratch}
-        children.append(guardian.launch(python(WRITER), cwd=scratch, env=env, scratch=scratch))
-        assert trees.read_lines(children[-1].stdout, 1) == [scratch]
+        folder = guardian.new_folder()
+        folders.append(Path(folder))
+        children.append(guardian.launch(python(WRITER), cwd=folder, env={"TMPDIR": folder}))
+        assert trees.read_lines(children[-1].stdout, 1) == [folder]
         if killed:
             os.kill(guardian.pid, signal.SIGKILL)
+            ends(guardian.pid)
     assert folders[0] != folders[1]
     [outer] = {folder.parent for folder in folders}
     assert sorted(outer.iterdir()) == folders
@@ -285,14 +286,26 @@ def test_each_server_has_a_folder_in_the_one_that_goes_with_the_guardian(guardia
     assert not outer.exists()
 
 
+@pytest.mark.parametrize("moment", ["with a server", "at once"])
+def test_the_folders_go_when_the_host_is_killed(moment):
+    launch = f"child = guardian.launch(trees.python({WRITER!r}), cwd='/', env={{'TMPDIR': one}})\n"
+    wait = "trees.read_lines(child.stdout, 1)\n"
+    script = "one = guardian.new_folder()\n" + (launch + wait if moment != "at once" else "")
+    with Host(script + "print(one, guardian.pid, flush=True)\nos.kill(os.getpid(), 9)") as host:
+        folder, pid = host.lines(1)[0].split()
+        assert ends(int(pid))
+    assert not Path(folder).parent.exists()
+
+
 def test_a_folder_that_another_put_in_the_place_of_the_guardians_is_not_used(guardian, tmp_path):
-    scratch = Path(guardian.new_folder())
-    scratch.parent.symlink_to(tmp_path)
-    try:
-        with pytest.raises(LaunchError, match="temporary folder"):
-            guardian.launch(python(ECHO), cwd="/", env={}, scratch=str(scratch))
-    finally:
-        scratch.parent.unlink()
+    outer = Path(guardian.new_folder()).parent
+    shutil.rmtree(outer)
+    guardian.new_folder()  # whoever cleans up temporary files may do so
+    shutil.rmtree(outer)
+    outer.symlink_to(tmp_path)
+    with pytest.raises(FileExistsError):
+        guardian.new_folder()
+    outer.unlink()
 
 
 def test_an_idle_guardian_and_keeper_use_no_processor(guardian):
@@ -401,7 +414,6 @@ print("children", *open("/proc/thread-self/children"), flush=True)
 
 
 def test_a_guardian_whose_parent_is_not_the_host_it_was_told_of_ends_at_once():
-    with Host(
-        f"os.execv(sys.executable, [sys.executable, '-I', '-S', {guardian_main.__file__!r}, '1'])"
-    ) as host:
+    argv = f"[sys.executable, '-I', '-S', {guardian_main.__file__!r}, '1', '']"
+    with Host(f"os.execv(sys.executable, {argv})") as host:
         assert host.process.wait(PATIENCE) == 0
