@@ -15,7 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from itertools import chain, repeat, starmap
+from itertools import repeat, starmap
 
 from lspkit.late_imports import safe_imports
 
@@ -45,8 +45,8 @@ class Child:
     also work while another thread is in `close`. Threads that poll the descriptors themselves must
     be done before `close` is called: `kill` makes all of them readable or broken.
 
-    KeyboardInterrupt is raised between calls of Python code. So a descriptor passes from the system
-    into a list, and from a list back to the system, within one call of C code.
+    It is made and opened in a thread of lspkit. It may be closed in the main thread, where
+    KeyboardInterrupt can come between any two lines.
     """
 
     def __init__(self) -> None:
@@ -157,7 +157,8 @@ class Child:
 
     def _make_pipes(self) -> None:
         """Open the three pipes; the server's ends go to `_passed` in the order of its streams."""
-        self._owned.extend(chain.from_iterable(starmap(os.pipe, repeat((), 3))))
+        for _ in range(3):
+            self._owned.extend(os.pipe())
         stdin, self.stdin, self.stdout, stdout, self.stderr, stderr = self._owned
         self._passed[:] = stdin, stdout, stderr
         self._owned[:] = self.stdin, self.stdout, self.stderr

@@ -8,7 +8,6 @@ at. They stay unread, so `exit_fd` stays readable, and no thread can miss the en
 
 from __future__ import annotations
 
-import _socket
 import errno
 import os
 import signal
@@ -40,17 +39,16 @@ class GuardedChild(Child):
         """`send` passes descriptors to the guardian."""
         super().__init__()
         self._send = send
-        self._control: _socket.socket | None = None
-        self._far_control: _socket.socket | None = None
+        self._control: socket.socket | None = None
+        self._far_control: socket.socket | None = None
 
     def open(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
         """Have the server started in a session of its own, with this environment."""
         self._make_pipes()
-        # The class below `socket.socket`: that is Python code, in which an interrupt can lose one.
-        self._control, self._far_control = _socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._control, self._far_control = socket.socketpair()
         self.exit_fd = self._control.fileno()
-        self._passed.extend(map(os.memfd_create, ("lspkit-request",)))
-        *streams, what = self._passed
+        streams, what = self._passed[:], os.memfd_create("lspkit-request")
+        self._passed.append(what)
         with os.fdopen(what, "wb", closefd=False) as file:
             settings = (f"{name}={value}" for name, value in env.items())
             fields = (cwd, str(len(argv)), *argv, *settings)
@@ -78,7 +76,7 @@ class GuardedChild(Child):
         # The keeper sees it whoever else has a copy of the socket.
         self._order(lambda control: control.shutdown(socket.SHUT_WR))
 
-    def _order(self, order: Callable[[_socket.socket], object]) -> None:
+    def _order(self, order: Callable[[socket.socket], object]) -> None:
         with self._lock:
             if self._control is not None and self.exit_fd >= 0:
                 try:

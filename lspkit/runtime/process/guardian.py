@@ -9,13 +9,12 @@ killed. Elsewhere, and where no interpreter can be started, group_child.py is us
 A pool has one folder for temporary files, in which each server has one of its own. It is made after
 the guardian was started, which removes it if the host is killed; otherwise the host does.
 
-KeyboardInterrupt is raised between calls of Python code. So a process or a descriptor passes from
-the system into a list, and from a list back to the system, within one call of C code.
+The guardian and the servers are started in threads of lspkit. They may be ended in the main thread,
+where KeyboardInterrupt can come between any two lines.
 """
 
 from __future__ import annotations
 
-import _socket
 import array
 import errno
 import functools
@@ -52,15 +51,11 @@ class Guardian:
         #: The folder for temporary files, once it is needed.
         self._folder = ""
         self._numbers = itertools.count(1)
-        self._pids: list[int] = []
+        #: The process id of the guardian, 0 if it does not run.
+        self.pid = 0
         self._pidfds: list[int] = []
-        self._channel: _socket.socket | None = None
-        self._far_end: _socket.socket | None = None
-
-    @property
-    def pid(self) -> int:
-        """The process id of the guardian, 0 if it does not run."""
-        return next(iter(self._pids), 0)
+        self._channel: socket.socket | None = None
+        self._far_end: socket.socket | None = None
 
     def new_folder(self) -> str:
         """Make a folder for the temporary files of a server."""
@@ -76,8 +71,8 @@ class Guardian:
     def launch(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Child:
         """Start a server in a session of its own, with exactly this environment.
 
-        `argv[0]` is the absolute path of the program. Raises `LaunchError` if it cannot be started;
-        nothing is left then, nor after an interrupt.
+        `argv[0]` is the absolute path of the program. Not for the main thread. Raises `LaunchError`
+        if it cannot be started; nothing is left then.
         """
         _check(argv, cwd, env)
         child = self._new_child()
@@ -89,7 +84,7 @@ class Guardian:
             child.close()
             number = getattr(error, "errno", None) or errno.EAGAIN
             raise LaunchError(number, f"cannot start {argv[0]} in {cwd}: {error}") from error
-        except BaseException:
+        except LaunchError:
             child.close()
             raise
         return child
@@ -136,7 +131,7 @@ class Guardian:
                 self._end()  # it has ended, or is about to
                 raise ChildProcessError(errno.ECHILD, KILLED) from None
 
-    def _running(self) -> _socket.socket:
+    def _running(self) -> socket.socket:
         """The socket to the process, which is started if it does not run. The lock is held."""
         if self._closed:
             raise LaunchError(errno.ESHUTDOWN, "cannot start a server: closing")
@@ -146,13 +141,12 @@ class Guardian:
             channel = self._start()
         return channel
 
-    def _start(self) -> _socket.socket:
+    def _start(self) -> socket.socket:
         """Start the process, without waiting for it: requests may be sent at once."""
-        self._channel, self._far_end = _socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._channel, self._far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._channel.settimeout(REQUEST_TIMEOUT)
         argv = [sys.executable, "-I", "-S", PROGRAM, str(os.getpid()), self._outer_folder()]
-        spawn = functools.partial(
-            os.posix_spawn,
+        self.pid = os.posix_spawn(
             sys.executable,
             argv,
             os.environ.copy(),
@@ -167,9 +161,8 @@ class Guardian:
             setsigmask=(),
             setsigdef=signal.valid_signals(),
         )
-        self._pids.extend(itertools.starmap(spawn, [()]))
-        self._pidfds.extend(map(os.pidfd_open, self._pids))
         self._far_end.close()
+        self._pidfds.append(os.pidfd_open(self.pid))
         return self._channel
 
     def _end(self) -> None:
@@ -180,10 +173,9 @@ class Guardian:
             for pidfd in self._pidfds:
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
                 os.waitid(os.P_PIDFD, pidfd, os.WEXITED)
-            # Its start was cut short, by an interrupt or for lack of a descriptor.
-            for pid in self._pids[len(self._pidfds) :]:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+            if self.pid and not self._pidfds:  # for lack of a descriptor
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
         except (ProcessLookupError, ChildProcessError):
             pass
         self._forget()
@@ -193,7 +185,7 @@ class Guardian:
         for end in (self._channel, self._far_end):
             if end is not None:
                 end.close()
-        self._pids.clear()
+        self.pid = 0
         close_all(self._pidfds)
 
 

@@ -130,17 +130,6 @@ def test_nothing_outlives_a_host_that_exits_without_closing():
         assert all(map(ends, pids.values()))
 
 
-def test_a_host_can_close_at_exit_of_the_interpreter():
-    script = (
-        "import atexit\natexit.register(lambda: print('closed', int(child.close()), flush=True))\n"
-    )
-    with Host(script + REPORT) as host:
-        pids = trees.numbers(host.lines(5))
-        assert host.process.wait(PATIENCE) == 0
-        assert pids.pop("closed") == 1
-        assert not any(map(trees.running, pids.values()))
-
-
 def test_an_interrupt_of_the_foreground_group_reaches_neither_server_nor_guardian():
     # Not `print`: the signal may come while another one is being printed.
     listen = 'signal.signal(signal.SIGINT, lambda *_: os.write(1, b"interrupted 1\\n"))\n'
@@ -370,47 +359,6 @@ print("left", len(os.listdir("/proc/self/fd")) - before, flush=True)
     with Host(script) as host:
         said = host.lines(5)
     assert said == ["own 1", "forked 0", "parent 1", "closed 1", "left 0"]
-
-
-def test_a_launch_that_is_interrupted_anywhere_leaves_nothing():
-    script = """
-import random
-def interrupt(number, frame):
-    # Not after it has returned: what the caller does with the result is the caller's.
-    while frame is not None:
-        if frame.f_code is Guardian.launch.__code__:
-            raise KeyboardInterrupt
-        frame = frame.f_back
-signal.signal(signal.SIGALRM, interrupt)
-before = set(os.listdir("/proc/self/fd"))
-interrupted = 0
-def attempt(guardian, longest):
-    global interrupted
-    child = None
-    signal.setitimer(signal.ITIMER_REAL, random.uniform(0.00001, longest))
-    try:
-        child = guardian.launch(["/bin/sleep", "1000"], cwd="/", env={})
-    except KeyboardInterrupt:
-        interrupted += 1
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    if child is not None:
-        child.close()
-for _ in range(40):
-    own = Guardian()
-    attempt(own, 0.03)
-    own.close()
-for _ in range(200):
-    attempt(guardian, 0.005)
-guardian.close()
-print("interrupted", interrupted, flush=True)
-print("descriptors", *(set(os.listdir("/proc/self/fd")) - before), flush=True)
-print("guardian", guardian.pid, flush=True)
-print("children", *open("/proc/thread-self/children"), flush=True)
-"""
-    with Host(script) as host:
-        said = [line.split() for line in host.lines(4)]
-    assert int(said[0][1]) > 20
-    assert said[1:] == [["descriptors"], ["guardian", "0"], ["children"]]
 
 
 def test_a_guardian_whose_parent_is_not_the_host_it_was_told_of_ends_at_once():
