@@ -84,7 +84,7 @@ class Guardian:
             child.close()
             number = getattr(error, "errno", None) or errno.EAGAIN
             raise LaunchError(number, f"cannot start {argv[0]} in {cwd}: {error}") from error
-        except LaunchError:
+        except BaseException:
             child.close()
             raise
         return child
