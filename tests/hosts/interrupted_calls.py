@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 
 import lspkit
 
@@ -36,6 +37,7 @@ class Rounds:
     def __init__(self, ws: lspkit.Workspace, folder: Path, dice: random.Random) -> None:
         self.ws, self.folder, self.dice = ws, folder, dice
         self.wrong: list[str] = []
+        self.is_calling = False
         self.interrupted = dict.fromkeys(
             ("check", "definition", "write", "apply", "overlay", "events"), 0
         )
@@ -47,13 +49,21 @@ class Rounds:
                 break
             name = self.dice.choice(list(self.interrupted))
             call: Callable[[], object] = getattr(self, f"{name}_once")()
+            self.is_calling = True
             try:
                 with interrupt_after(self.dice.uniform(0.00002, 0.003)):
                     call()
             except KeyboardInterrupt:
+                self.is_calling = False
                 self.interrupted[name] += 1
+            self.is_calling = False
             if number % 10 == 0:
                 self.look(name)
+
+    def interrupt(self, number: int, frame: FrameType | None) -> None:
+        """The timer's signal. It may come late, when the call has ended: then it means nothing."""
+        if self.is_calling:
+            raise KeyboardInterrupt
 
     def look(self, name: str) -> None:
         """What nobody interrupts has to be right."""
@@ -120,11 +130,11 @@ def interrupt_after(seconds: float) -> Iterator[None]:
 
 
 def main(folder: str, rounds: int, seed: int, argv: list[str]) -> None:
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
     faulthandler.dump_traceback_later(2 * LONGEST, exit=True)  # it says where it hangs
     config = {"lsp": {"scripted": {"command": argv, "extensions": [".scr"]}}}
     with lspkit.Workspace(folder, config=config) as ws:
         state = Rounds(ws, Path(folder), random.Random(seed))
+        signal.signal(signal.SIGALRM, state.interrupt)
         ws.check("a.scr", timeout=PATIENCE)
         state.run(rounds)
         state.look("all")
