@@ -1,17 +1,20 @@
 """Draws the pictures and call trees of the architecture page: python tools/draw.py
 
-The states of a session come from the table that the code runs by. The layers and the two walks are
-tables here; tests compare them with the imports of the code and with real calls
+The states of a session and of a server come from the tables that the code runs by. The layers and
+the two walks are tables here; tests compare them with the imports of the code and with real calls
 (`tests/test_docs.py`, `tests/test_walks.py`), and what is committed with what is drawn.
 """
 
 from __future__ import annotations
 
+import enum
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from lspkit.protocol.session import TRANSITIONS, State
+from lspkit.runtime.server import process_state
+from lspkit.runtime.server.process_state import ProcessState
 
 STYLE = (
     "<style>text{font:14px sans-serif;fill:#222}.small{font-size:12px;fill:#555}"
@@ -22,14 +25,29 @@ STYLE = (
     "orient='auto'><path d='M0,0 L8,4 L0,8 z' style='fill:#555;stroke:none'/></marker></defs>"
 )
 
+Kind = TypeVar("Kind", bound=enum.Enum)
+
+#: The width of the box of a state.
+WIDE = 146
 #: Where each state stands: column and row.
-STATE_AT = {
+SESSION_AT = {
     State.NEW: (0, 0),
     State.INITIALIZING: (1, 0),
     State.RUNNING: (2, 0),
     State.STOPPING: (3, 0),
     State.FAILED: (1, 1),
     State.STOPPED: (3, 1),
+}
+SERVER_AT = {
+    ProcessState.NEW: (0, 0),
+    ProcessState.STARTING: (1, 0),
+    ProcessState.LOADING: (2, 0),
+    ProcessState.READY: (3, 0),
+    ProcessState.RELOADING: (4, 0),
+    ProcessState.STARTING_OUTDATED: (1, 1),
+    ProcessState.OUTDATED: (3, 1),
+    ProcessState.STOPPING: (2, 2),
+    ProcessState.ENDED: (3, 2),
 }
 #: What is drawn in one box, from top to bottom. A box imports only from the boxes below it.
 LAYERS: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -151,7 +169,7 @@ CHECK: tuple[Thread | Call, ...] = (
     Call(7, "refresh_documents", "runtime/exchange/disk_sync.py", "open documents follow the disk"),
     Call(7, "_prove_all", "runtime/freshness/check_file.py", "again if the text changes"),
     Call(8, "wait_until_read", "runtime/freshness/server_catch_up.py", "it has read what changed"),
-    Call(8, "wait_for_reread", "runtime/freshness/server_catch_up.py", "and its configuration"),
+    Call(8, "wait_while_reloading", "runtime/exchange/preparation.py", "and its configuration"),
     Call(8, "prove", "runtime/freshness/proof_by_request.py", "for each proof rule, either"),
     Call(9, "begin_pull", "runtime/freshness/proof_by_request.py", "asks for the findings"),
     Call(9, "await_reply", "runtime/exchange/ask_server.py", "unless they were asked for before"),
@@ -237,35 +255,72 @@ def with_walks(page: str) -> str:
     return page
 
 
-def states() -> str:
+def session_states() -> str:
     """The states of a session, and what leads from one to another."""
-    parts = [box(*_corner(state), 110, 44, state.value) for state in State]
-    arrows: dict[tuple[State, State], list[str]] = {}
-    for (before, action), after in TRANSITIONS.items():
+    return picture(860, 300, _diagram(TRANSITIONS, SESSION_AT))
+
+
+def server_states() -> str:
+    """The states of a server. The ends, which lead from every state, are drawn once."""
+    ends = ProcessState.STOPPING, ProcessState.ENDED
+    moves = {
+        (before, event): after
+        for (before, event), after in process_state.TRANSITIONS.items()
+        if after not in ends or before is ends[0]
+    }
+    events = [
+        f"{event}: from every state above"
+        for after, event in dict.fromkeys(
+            (after, event)
+            for (_, event), after in process_state.TRANSITIONS.items()
+            if after in ends
+        )
+    ]
+    notes = []
+    for after, words in zip(ends, events, strict=True):
+        x, y = _corner(SERVER_AT[after])
+        notes.append(
+            f"<text class='small' x='{x + WIDE // 2}' y='{y + 62}' "
+            f"text-anchor='middle'>{escape(words)}</text>"
+        )
+    return picture(1100, 440, [*_diagram(moves, SERVER_AT), *notes])
+
+
+def _diagram(
+    transitions: dict[tuple[Kind, str], Kind], places: dict[Kind, tuple[int, int]]
+) -> list[str]:
+    """A box for each state, and an arrow for all that leads from one to another."""
+    parts = [box(*_corner(place), WIDE, 44, state.value) for state, place in places.items()]
+    arrows: dict[tuple[Kind, Kind], list[str]] = {}
+    for (before, action), after in transitions.items():
         if before is not after:
             arrows.setdefault((before, after), []).append(action)
     for (before, after), actions in arrows.items():
-        parts.append(_arrow(before, after, " · ".join(actions)))
-    return picture(860, 300, parts)
+        is_second = (after, before) in arrows and places[before] > places[after]
+        label = " · ".join(actions)
+        parts.append(_arrow(_corner(places[before]), _corner(places[after]), label, is_second))
+    return parts
 
 
-def _corner(state: State) -> tuple[int, int]:
-    column, row = STATE_AT[state]
-    return 30 + column * 230, 40 + row * 180
+def _corner(place: tuple[int, int]) -> tuple[int, int]:
+    column, row = place
+    return 30 + column * (WIDE + 84), 40 + row * 150
 
 
-def _arrow(before: State, after: State, label: str) -> str:
-    (x1, y1), (x2, y2) = _corner(before), _corner(after)
-    if y1 == y2:
-        start, end = (x1 + 110, y1 + 22), (x2, y2 + 22)
+def _arrow(before: tuple[int, int], after: tuple[int, int], label: str, is_second: bool) -> str:
+    """An arrow from box to box. The second one of two between the same boxes is drawn below."""
+    (x1, y1), (x2, y2) = before, after
+    is_level = y1 == y2
+    if is_level and x1 < x2:
+        start, end = (x1 + WIDE, y1 + 16), (x2, y2 + 16)
+    elif is_level:
+        start, end = (x1, y1 + 32), (x2 + WIDE, y2 + 32)
     else:
-        start, end = (x1 + 55, y1 + 44), (x2 + 55, y2)
+        start, end = (x1 + WIDE // 2, y1 + 44), (x2 + WIDE // 2, y2)
     middle_x, middle_y = (start[0] + end[0]) // 2, (start[1] + end[1]) // 2
-    if y1 == y2:
-        middle_y -= 8
-        words = label.split(" ")
-    else:
-        words = [label]
+    if is_level:
+        middle_y += 18 if is_second else -8
+    words = label.split(" ") if is_level else [label]
     lines = []
     for number, word in enumerate(words):
         up = (len(words) - 1 - number) * 14
@@ -279,7 +334,8 @@ def _arrow(before: State, after: State, label: str) -> str:
 
 PICTURES = {
     "layers.svg": layers,
-    "states.svg": states,
+    "session-states.svg": session_states,
+    "server-states.svg": server_states,
 }
 
 

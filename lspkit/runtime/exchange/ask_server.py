@@ -259,10 +259,9 @@ def _timed_out(
 
 def wait_until_ready(context: Context, server: Server) -> None:
     """Wait until the server is ready."""
-    if not server.is_ready:
+    if not server.is_up:
         wait_for(context, server, server.ready(), context.call.deadline)
-    if server.channel.failure is not None:
-        raise server.channel.failure.copy()
+    server.raise_if_ended()
 
 
 def wait_for_room(context: Context, server: Server, method: str, until: float) -> None:
@@ -294,7 +293,7 @@ def wait_for_turn(
     """
     began = time.monotonic()
     while not turn.done:
-        if may_leave and server.record.outdated:
+        if may_leave and server.has_successor:
             return False
         patience = time.monotonic() + LOST_TURN
         if patience >= context.call.deadline:

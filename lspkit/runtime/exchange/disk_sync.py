@@ -69,7 +69,9 @@ def deliver_events(context: Context, servers: list[Server]) -> None:
     """Wait until these servers were told of the changes."""
     for server in servers:
         if not context.pool.disk_events.told(server, context.call.deadline):
-            raise RequestTimeoutError(f"{server.id} {UNTOLD}", server=server.id, state=server.state)
+            raise RequestTimeoutError(
+                f"{server.id} {UNTOLD}", server=server.id, state=server.rights.word
+            )
 
 
 def refresh_documents(context: Context, server: Server) -> None:

@@ -94,7 +94,7 @@ def _wait_for_build(
     place = os.path.join(server.root, "") if file is None else file.path
     if rule.needs and not _is_above(place, rule.needs):
         begin_by = 0.0
-    while server.channel.failure is None:
+    while server.end is None:
         activity = server.activity.next()
         if server.index.is_building:
             latest = until
@@ -123,7 +123,7 @@ def _open_changed(context: Context, server: Server, until: float) -> Caveats:
         except LspkitError:
             continue  # it was deleted, or may not be shown to the server
         opened.append(file.uri)
-    while server.channel.failure is None:
+    while server.end is None:
         activity = server.activity.next()
         opened = [uri for uri in opened if not server.record.is_done_with(uri)]
         if not opened or time.monotonic() >= until:
@@ -159,7 +159,7 @@ def _is_above(path: str, names: tuple[str, ...]) -> bool:
 def _wait_for_rest(context: Context, server: Server, until: float) -> Caveats:
     """Wait until the process is idle for the first time."""
     idle = 0
-    while not server.index.rested and server.channel.failure is None:
+    while not server.index.rested and server.end is None:
         connection = server.channel.connection
         if connection is None:
             return []

@@ -62,7 +62,7 @@ class BackgroundRefresh:
         with self._lock:
             since = self._wanted.get(id(server), 0.0)
         idle_for = time.monotonic() - max(server.channel.last_used, since)
-        if server.usable and idle_for < PAUSE:
+        if server.takes_calls and idle_for < PAUSE:
             self._later(server)
             return
         with self._lock:
@@ -91,8 +91,8 @@ class BackgroundRefresh:
 def _ask_again(context: Context, server: Server, uri: str) -> bool:
     """Ask about one document; False if the server cannot be asked any more."""
     file = context.files.again(uri)
-    if file is None or file.stamp is None or not server.usable:
-        return server.usable
+    if file is None or file.stamp is None or not server.takes_calls:
+        return server.takes_calls
     subject = CheckSubject(server, file, None, context.call, time.monotonic())
     for rule in server.choice.definition.proofs:
         if rule.how in (None, "pull") and server.channel.session.supports(PULL_DIAGNOSTICS):

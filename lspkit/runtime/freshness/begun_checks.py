@@ -17,6 +17,7 @@ from lspkit.runtime.freshness.proof_by_push import is_behind
 from lspkit.runtime.freshness.proof_by_request import begin_pull, identifiers
 from lspkit.runtime.freshness.unsaved_neighbours import UnsavedNeighbours, beside
 from lspkit.runtime.server.document_queue import QueueEntry
+from lspkit.runtime.server.process_state import ProcessState
 from lspkit.runtime.server.server import Server
 
 
@@ -80,8 +81,8 @@ def _takes_files(server: Server) -> bool:
     """Whether a document can be sent to a server without waiting, and disturbs no other call."""
     connection = server.channel.connection
     return (
-        server.is_ready
-        and server.record.loading.done
+        server.is_up
+        and server.is_loaded
         and not server.channel.queue.has_exclusive_calls
         and connection is not None
         and connection.has_room()
@@ -118,7 +119,7 @@ def _begin(context: Context, server: Server, file: File) -> bool:
 
 
 def _may_begin(context: Context, server: Server, file: File) -> bool:
-    definition, record, clock = server.choice.definition, server.record, server.channel.clock
+    definition, clock = server.choice.definition, server.channel.clock
     offers = server.channel.session.supports(PULL_DIAGNOSTICS, server.channel.key_of(file.uri))
     return (
         offers
@@ -126,7 +127,7 @@ def _may_begin(context: Context, server: Server, file: File) -> bool:
         and not any(rule.writes for rule in definition.proofs)
         and not definition.exceptions.read_back
         and not definition.documents.takes_in_by
-        and not (record.outdated or record.loading.again or record.rereading is not None)
+        and server.state is ProcessState.READY
         and (definition.disk.looks_again == "watched" or not clock.missed_disk(file.uri))
         and file.uri not in server.channel.queue.taken()
         and _takes_files(server)

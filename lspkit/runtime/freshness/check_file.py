@@ -32,7 +32,7 @@ from lspkit.runtime.freshness.begun_checks import begin_checks
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.other_files import OtherFilesResult, check_other_files
 from lspkit.runtime.freshness.proof_by_request import prove
-from lspkit.runtime.freshness.server_catch_up import OUTDATED, wait_for_reread, wait_until_read
+from lspkit.runtime.freshness.server_catch_up import OUTDATED, wait_until_read
 from lspkit.runtime.freshness.unsaved_neighbours import (
     UnsavedNeighbours,
     beside,
@@ -41,6 +41,7 @@ from lspkit.runtime.freshness.unsaved_neighbours import (
 )
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.metrics import log_findings
+from lspkit.runtime.server.process_state import ProcessState
 from lspkit.runtime.server.server import Server
 
 #: How often a check is started: a server may have to be restarted, and its start may fail.
@@ -108,7 +109,7 @@ def check_others(context: Context, edited: Sequence[str], scope: OtherScope) -> 
             if isinstance(result, Exception):
                 raise result
             others.add(result)
-        if not any(one.may_be_replaced for one in servers):
+        if not any(one.has_successor for one in servers):
             break
     return others.told(severities)
 
@@ -156,7 +157,7 @@ def _examine_by_all(context: Context, file: File, wanted: FileCheck) -> tuple[_S
     absent = [one for one in failures if isinstance(one, errors.ServerUnavailableError)]
     if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
         raise whole.absent[0].copy()  # as if the servers had been missing before
-    return whole, any(one.may_be_replaced for one in servers)
+    return whole, any(one.has_successor for one in servers)
 
 
 def _examine_by_each(
@@ -245,7 +246,6 @@ def _prove_all(
         told = one.server.channel.clock.told_of_files()
         wait_until_read(context, one.server)
         wait_while_reloading(context, one.server)
-        wait_for_reread(context, one.server)
         examined: list[Examined] = []
         texts = beside(one.server, one.uri, context.files, context.pool, one.own)
         found.beside = found.beside or bool(texts.name)
@@ -253,7 +253,7 @@ def _prove_all(
             texts = UnsavedNeighbours(texts.name, texts.unseen or doubt)
         for rule in one.server.choice.definition.proofs:
             name = "this text" if not _is_on_disk(one.file, wanted) else texts.name
-            if one.server.record.outdated:
+            if one.server.state is ProcessState.OUTDATED:
                 examined.append(one.failed(rule, OUTDATED))
             elif rule.sees == "disk" and name:
                 nothing = one.failed(rule, f"it sees the disk, and {name} is not there")

@@ -85,7 +85,7 @@ def _wait_for_push(one: CheckSubject, uri: str) -> None:
     server, latest = one.server, min(one.call.deadline, time.monotonic() + PUBLISHES_WITHIN)
     while time.monotonic() < latest:
         activity = server.activity.next(uri)
-        if server.record.last_said(uri) is not None or not server.usable:
+        if server.record.last_said(uri) is not None or not server.takes_calls:
             return
         one.call.wait(activity, latest)
 

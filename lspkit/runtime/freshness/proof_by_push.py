@@ -94,8 +94,7 @@ def _watch(
         decision = settle(target, watch.rule, events, time.monotonic(), debounce)
         if isinstance(decision, Proven | Quiet):
             return _result(one, watch, decision, said)
-        if server.channel.failure is not None:
-            raise server.channel.failure.copy()
+        server.raise_if_ended()
         if watch.unknown and server.channel.session.supports(
             PULL_DIAGNOSTICS, server.channel.key_of(one.file.uri)
         ):

@@ -33,6 +33,7 @@ from lspkit.runtime.freshness.check_subject import BegunPull, CheckSubject
 from lspkit.runtime.freshness.project_configuration import read_configuration
 from lspkit.runtime.freshness.proof_by_push import SILENCE, wait_for_push
 from lspkit.runtime.server.pending_request import Build
+from lspkit.runtime.server.process_state import ProcessState
 from lspkit.runtime.server.server import Server
 
 #: The reason for an answer from before the project was loaded.
@@ -74,7 +75,9 @@ def _pull_when_ready(context: Context, one: CheckSubject, rule: ProofRule) -> Ex
     server = one.server
     while True:
         found = _pull_once(context, one, rule)
-        may_be = server.channel.observations.ready is not None or server.record.loading.again
+        may_be = (
+            server.channel.observations.ready is not None or server.state is ProcessState.RELOADING
+        )
         if found.reason != NOT_READY or not may_be or one.call.is_over:
             return found
         wait_while_reloading(context, one.server)
@@ -196,8 +199,7 @@ def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Exam
         # Only for the first text: the server may have to request its settings before it can check.
         if not context.call.wait(activity, until):
             return one.failed(rule, "it has published nothing", late=True)
-        if one.server.channel.failure is not None:
-            raise one.server.channel.failure.copy()
+        one.server.raise_if_ended()
 
 
 def _judge(

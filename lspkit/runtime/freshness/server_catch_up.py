@@ -1,7 +1,6 @@
 """Waiting until a server has read what has changed on disk.
 
-Its configuration: it says when it has read that again, or it has to be restarted. Other files: a
-server that reads in the background is told of a file, and answers the next request from the old
+A server that reads in the background is told of a file, and answers the next request from the old
 text. But it can be asked for its text of a file. Only closed files that it was told of are asked
 for, each until the text is that on disk.
 """
@@ -15,13 +14,10 @@ from lspkit.errors import RequestFailedError, RequestTimeoutError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, METHOD_NOT_FOUND, decode_any
 from lspkit.regular_files import open_regular
-from lspkit.runtime.exchange.ask_server import request_deadline, wait_for, wait_for_answer
+from lspkit.runtime.exchange.ask_server import request_deadline, wait_for_answer
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.server.server import Server
 
-#: Seconds to wait for a word about the configuration. A server that has said nothing by then may
-#: have missed the change, and is restarted.
-PATIENCE = 3.0
 #: Why a server that has to be replaced has no findings.
 OUTDATED = "it has to be restarted, since files have changed that it reads only once"
 #: Seconds after which a file that the server does not know is no part of its project, and after
@@ -29,22 +25,6 @@ OUTDATED = "it has to be restarted, since files have changed that it reads only 
 UNKNOWN = 1.0
 #: Seconds between two requests about one file.
 PAUSE = 0.01
-
-
-def wait_for_reread(context: Context, server: Server) -> None:
-    """Wait until it says so, if its configuration has changed; otherwise it has to be restarted."""
-    began = time.monotonic()
-    while (since := server.record.rereading) is not None and server.usable:
-        activity = server.activity.next()
-        if server.record.rereading is None:
-            return
-        latest = since + PATIENCE
-        if time.monotonic() >= latest:
-            context.pool.renew(server)
-        elif latest > context.call.deadline:
-            wait_for(context, server, activity, context.call.deadline, began=began)
-        else:
-            context.call.wait(activity, latest)
 
 
 def wait_until_read(context: Context, server: Server) -> None:
@@ -60,7 +40,7 @@ def wait_until_read(context: Context, server: Server) -> None:
             if time.monotonic() >= deadline:
                 name = os.path.basename(uri_to_path(uri) or uri)
                 why = f"{server.id} has not read {name}, which has changed on disk"
-                raise RequestTimeoutError(why, server=server.id, state=server.state)
+                raise RequestTimeoutError(why, server=server.id, state=server.rights.word)
         server.channel.clock.has_read(uri, number)
 
 

@@ -39,7 +39,8 @@ from lspkit.servers.definition_parts import ProjectIndex
 from lspkit.types import Caveat
 
 DECLARATION = "textDocument/declaration"
-#: How often both requests for references are sent, until they are about one text.
+#: How many processes of a server are asked if each is replaced before it has answered; and how
+#: often both requests for references are sent, until they are about one text.
 MOST_TRIES = 3
 
 
@@ -77,7 +78,7 @@ def _able(
     unable: list[UnsupportedError] = []
     for server in servers:
         supports = server.channel.session.supports
-        if server.is_ready and not supports(method, server.channel.key_of(file.uri)):
+        if server.is_up and not supports(method, server.channel.key_of(file.uri)):
             unable.append(unsupported(method, server.id))
         else:
             able.append(server)
@@ -106,9 +107,9 @@ def _is_prepared(server: Server, question: Question) -> bool:
         question.in_step
         and question.text is None
         and not question.ignore_capabilities
-        and server.is_ready
-        and not server.record.outdated
-        and server.record.loading.done
+        and server.is_up
+        and server.takes_calls
+        and server.is_loaded
         and definition.forwards is None
         and not (definition.index is not None and _needs_index(definition.index, question.span))
         and not _is_confused(server, question)
@@ -154,7 +155,7 @@ def _finish(
     except ExclusiveCallWaiting:
         pass
     except (ServerBrokenError, ServerUnavailableError) as problem:
-        if not server.may_be_replaced:
+        if not server.has_successor:
             return problem
     except Exception as problem:  # noqa: BLE001 (it is the result of this server)
         return problem
@@ -172,19 +173,18 @@ def _ask_one(context: Context, server: Server, file: File, question: Question) -
 
 def _ask_as_is(context: Context, server: Server, file: File, question: Question) -> Reply:
     """Ask a server, or its successor if it is replaced before it has answered."""
-    first = True
+    tries = 0
     while True:
+        tries += 1
         try:
-            reply = _ask_this(context, server, file, question, may_leave=first)
+            reply = _ask_this(context, server, file, question, may_leave=tries == 1)
             if reply is not None:
                 return reply
         except (ServerBrokenError, ServerUnavailableError):
             # The effects of a request that lspkit does not know are unknown: it is not repeated.
-            may_go_on = server.false_start or (first and server.record.outdated)
-            if question.ignore_capabilities or not may_go_on:
+            if question.ignore_capabilities or not server.has_successor or tries == MOST_TRIES:
                 raise
         server = _successor(context, server, file)
-        first = False
 
 
 def _ask_this(
@@ -194,7 +194,7 @@ def _ask_this(
     definition = server.choice.definition
     if question.method in definition.exceptions.messages.answers_before:
         wait_until_ready(context, server)
-    elif not server.is_ready or not server.record.loading.done or definition.forwards:
+    elif not server.is_up or not server.is_loaded or definition.forwards:
         prepare_server(context, server, file, question.text)
     if not question.ignore_capabilities and not server.channel.session.supports(
         question.method, server.channel.key_of(file.uri)

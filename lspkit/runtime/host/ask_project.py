@@ -164,7 +164,7 @@ def _introduce(context: Context, server: Server, sample: File) -> None:
     else:
         server.channel.sync(sample, None)
     # It may answer about a file before that is in its index.
-    while server.channel.failure is None:
+    while server.end is None:
         activity = server.activity.next()
         if server.record.is_done_with(sample.uri):
             return

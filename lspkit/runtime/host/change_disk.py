@@ -143,7 +143,7 @@ def _send_present_texts(context: Context, paths: Iterable[str]) -> None:
             with server.channel.lock:
                 is_open = server.channel.documents.get(uri) is not None
             file = context.files.again(uri)
-            if not is_open or file is None or not server.is_ready:
+            if not is_open or file is None or not server.is_up:
                 continue
             try:
                 if file.stamp is None:

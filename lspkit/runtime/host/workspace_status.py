@@ -163,16 +163,16 @@ def _row(
 
 
 def _root(server: Server, pool: Pool) -> status.RootStatus:
-    connection, failure = server.channel.connection, server.channel.failure
-    pid = connection.child.pid if connection is not None and failure is None else None
+    connection, end = server.channel.connection, server.end
+    pid = connection.child.pid if connection is not None and end is None else None
     memory, cpu = usage(pid)
     slot = pool.slot(server)
     record = slot.record
     broken = None
-    if failure is not None:
+    if end is not None:
         wait = max(0.0, record.retry_at - time.monotonic())
         broken = status.Broken(
-            record.attempts, None if wait == float("inf") else wait, str(failure)
+            record.attempts, None if wait == float("inf") else wait, str(end.error)
         )
     flying = tuple(pending.method for pending in list(server.channel.session.pending.values()))
     seen = None if connection is None else time.monotonic() - connection.last_received
@@ -208,11 +208,9 @@ def _beyond(server: Server) -> str:
 
 
 def _state(server: Server) -> status.ServerState:
-    if isinstance(server.channel.failure, ServerUnavailableError):
+    if server.end is not None and isinstance(server.end.error, ServerUnavailableError):
         return status.ServerState.UNAVAILABLE
-    if server.channel.failure is not None:
-        return status.ServerState.BROKEN
-    return status.ServerState.ACTIVE if server.is_ready else status.ServerState.STARTING
+    return server.rights.shown
 
 
 def _counted(servers: list[Server]) -> dict[str, int]:

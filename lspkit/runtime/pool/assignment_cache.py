@@ -27,7 +27,7 @@ class Assignment(msgspec.Struct, frozen=True):
     def holds(self, now: float, environ: Mapping[str, str] = os.environ) -> bool:
         """Whether it is still valid."""
         for one in self.servers:
-            if not one.usable:
+            if not one.takes_calls:
                 return False
         is_current = not self.failures or environ.get("PATH", "") == self.path_variable
         return is_current and now < self.until

@@ -15,23 +15,25 @@ DATA = (".json", ".jsonc", ".toml", ".ini", ".cfg")
 
 
 def note_changes(server: Server, slot: Slot, events: list[FileEvent]) -> bool:
-    """Files have changed. Returns whether a new process must replace the server. For any thread."""
-    is_outdated = False
-    if server.usable and any(server.record.inputs.hold(event.path, event.kind) for event in events):
+    """Files have changed. Returns whether a new process must replace the server from now on.
+
+    One that is not started yet will read them as they are. For any thread.
+    """
+    if not server.takes_calls:
+        return False
+    inputs, definition = server.record.inputs, server.choice.definition
+    if any(inputs.hold(event.path, event.kind) for event in events):
         slot.changed_at = time.monotonic()
-        is_outdated = server.begun and server.record.reread()
-    if server.usable and any(event.path.endswith(DATA) for event in events):
+        server.record.reread()
+    if any(event.path.endswith(DATA) for event in events):
         server.record.configuration.forget()
         error = server.record.configuration.error()
         if error is not None and any(error.may_be_about(event.path) for event in events):
-            server.record.outdated = is_outdated = True
-    environments = server.record.inputs.environments
-    may_differ = server.usable and environments.may_be_changed_by([event.path for event in events])
-    if may_differ and not environments.are_current():
+            server.outdate()
+    may_differ = inputs.environments.may_be_changed_by([event.path for event in events])
+    if may_differ and not inputs.environments.are_current():
         slot.changed_at = time.monotonic()
-        if server.begun:  # otherwise the start will notice it
-            server.record.outdated = is_outdated = True
-    definition = server.choice.definition
+        server.outdate()
     with server.channel.lock:
         server.index.changed(
             event.path
@@ -40,5 +42,5 @@ def note_changes(server: Server, slot: Slot, events: list[FileEvent]) -> bool:
         )
     cannot_refresh = definition.disk.refresh is None
     if cannot_refresh and any(is_hidden_by_text(server, event) for event in events):
-        server.record.outdated = is_outdated = True
-    return is_outdated
+        server.outdate()
+    return not server.takes_calls

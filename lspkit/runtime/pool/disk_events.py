@@ -33,8 +33,8 @@ from lspkit.runtime.pool.event_queue import (
     is_hidden_by_text,
     unasked,
 )
+from lspkit.runtime.pool.file_notes import send_file_notes
 from lspkit.runtime.pool.own_packages import holds_own_program
-from lspkit.runtime.server.file_notes import send_file_notes
 from lspkit.runtime.server.server import Server
 from lspkit.runtime.watch import Changelog, WatchedRoots, is_excluded
 from lspkit.runtime.watch.outer_folders import OuterFolders
@@ -312,7 +312,7 @@ class DiskEvents:
         ]
         if queued.brief:
             events = [one for one in events if one.is_source(definition) or one.may_hold_sources()]
-        if events and server.is_ready and self._tell(queue, events):
+        if events and server.is_up and self._tell(queue, events):
             queue.is_behind = True
 
     def _is_by_chance(self, server: Server, one: ServerFileEvent) -> bool:

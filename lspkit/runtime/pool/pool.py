@@ -23,6 +23,7 @@ from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.thread_cache import ThreadCache
 from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import document_handover
 from lspkit.runtime.pool import slot as slots
@@ -32,11 +33,11 @@ from lspkit.runtime.pool.disk_events import DiskEvents
 from lspkit.runtime.pool.restart_debounce import BRIEF, RestartDebounce
 from lspkit.runtime.pool.retirement import IdleServers, Retirement
 from lspkit.runtime.pool.server_choices import ServerChoices
-from lspkit.runtime.pool.slot import LOOK_AGAIN, Key, Slot
+from lspkit.runtime.pool.slot import LOOK_AGAIN, Key, Slot, Step
 from lspkit.runtime.process.backoff import FailureRecord, restart_of
 from lspkit.runtime.process.guardian import Guardian
-from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.document_text import Untold
+from lspkit.runtime.server.process_state import End, ProcessState
 from lspkit.runtime.server.server import Callbacks, Server
 from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.restriction.trust_profile import ALL, Permits
@@ -117,7 +118,7 @@ class Pool:
         """All usable servers, or the one of a key: they are kept until the call ends."""
         with self._lock:
             those = [slot.server for at, slot in self._slots.items() if key in (None, at)]
-            found = [one for one in those if one.usable]
+            found = [one for one in those if one.takes_calls]
             for one in found:
                 call.use(one.channel)
         return found
@@ -179,7 +180,7 @@ class Pool:
 
     def _is_running(self, choice: Choice) -> bool:
         slot = self._slots.get((choice.id, choice.root))
-        return slot is not None and slot.server.usable
+        return slot is not None and slot.server.takes_calls
 
     def folders(self) -> list[str]:
         """The folders in which programs are looked for."""
@@ -206,14 +207,13 @@ class Pool:
         self._choices.require_program(choice)
         key = (choice.id, choice.root)
         with self._lock:
-            slot = self._slots.get(key)
-            if slot is None or not slot.server.usable:
-                slot = self._take_slot(key, choice, slot)
+            slot = self._take_slot(key, choice)
             slot.why = choice.why
             call.use(slot.server.channel)
-        # Also for an existing server: the thread that added it may have been interrupted.
+        # Also for an existing server: the thread that added it may not have got here yet.
         server = slot.server
-        if not server.begun and not self._threads.do(lambda: self._start(server)):
+        is_new = server.state is ProcessState.NEW
+        if is_new and not self._threads.do(lambda: self._start(server)):
             message = f"{choice.id} cannot be started: this process cannot start another thread"
             raise ServerBrokenError(message, server=choice.id)
         return server
@@ -221,39 +221,43 @@ class Pool:
     def _start(self, server: Server) -> None:
         self.disk_events.begin(server)
         slot = self.slot(server)
-        if slot.restless and not server.begun:
+        if slot.restless and server.state is ProcessState.NEW:
             self._debounce.then(slot, lambda: self._threads.do(lambda: self._launch(server)))
         else:
             self._launch(server)
 
     def _launch(self, server: Server) -> None:
-        if not server.begun:
+        if server.state is ProcessState.NEW:
             self.slot(server).started_at = self.clock()
         document_handover.show_overlays(server, self._files, self._choices.for_file)
         server.record.inputs.read()
         server.start()
-        if not server.usable:
+        if not server.takes_calls:
             self.disk_events.end(server)  # it may have been retired before it was watched
         elif not server.record.inputs.environments.are_current():
             self.renew(server)  # its settings are from before that
 
-    def _take_slot(self, key: Key, choice: Choice, old: Slot | None) -> Slot:
-        """The slot with a new server for a key; raises if it is too early. The lock is held."""
+    def _take_slot(self, key: Key, choice: Choice) -> Slot:
+        """The slot for a key, perhaps with a new server; raises if it is too early for that.
+
+        The lock is held.
+        """
+        now, old = self.clock(), self._slots.get(key)
+        step = slots.next_step(old, choice, now)
+        if old is not None and step is Step.USE:
+            return old
         if self._closed:
             raise ServerBrokenError(f"{choice.id} is not started: closing", server=choice.id)
-        now = self.clock()
-        if old is not None:
-            slots.may_restart(old, choice, now)
         fresh = self._new(choice)
         if old is None:
             slot = self._slots[key] = Slot(fresh, now)
         else:
             fresh.channel.untold = document_handover.texts_of(old.server)
-            if old.server.record.outdated:
+            if step is Step.REPLACE:
                 self.retirement.add(old.server)
                 self._idle.stop_when_unused(old.server, self.disk_events.end)
             slot = old
-            slot.restless = old.server.record.outdated and now - old.started_at < BRIEF
+            slot.restless = step is Step.REPLACE and now - old.started_at < BRIEF
             slot.server, slot.started_at = fresh, now
         fresh.channel.untold += self._kept.pop(key, [])
         fresh.metrics = slot.metrics
@@ -267,7 +271,7 @@ class Pool:
             Callbacks(
                 on_event=self._on_event,
                 on_ready=self._ready,
-                on_gone=self._gone,
+                on_end=self._end,
                 on_watch=self.disk_events.registered,
                 on_refresh=self._on_refresh,
                 on_forward=self._on_forward,
@@ -300,7 +304,7 @@ class Pool:
 
     def renew(self, server: Server) -> None:
         """Have a new process replace a server, as soon as one is needed."""
-        server.record.outdated = True
+        server.outdate()
         self._choose_again()
 
     # What becomes of them
@@ -314,29 +318,28 @@ class Pool:
             self._threads.do(lambda: document_handover.reopen(server, self._files))
         self._idle.begin(server)
 
-    def _gone(self, server: Server, error: LspkitError) -> LspkitError:
-        """A server ended unexpectedly, or did not start. Called by its own threads.
+    def _end(self, server: Server, end: End) -> list[Waiter] | None:
+        """A server ends, or did not start. Called by its own threads.
 
-        Returns the error for its callers, with the time of the next start.
+        Before any caller knows, its slot does: the next call must see that a restart has to wait.
         """
+        is_failure = False
         with self._lock:
             slot = self._slots.get((server.id, server.root))
-            if self._closed or slot is None or slot.server is not server:
-                return error
-            now = self.clock()
-            useless = isinstance(error, ServerUnavailableError)
-            if not useless:
-                slots.failed(slot, restart_of(self.config.restart), now=now, dice=self._dice())
-                error = failure_errors.with_record(error, slot.record, now)
-            never_starts = slots.never_starts(slot, error)
-            if useless or never_starts:
-                self._choices.skip(server.choice.argv[0], now)
-            attempts = slot.record.attempts
-        if never_starts:
-            error = failure_errors.never_started(server.choice, error, attempts)
-        log.debug("%s failed: %s", server.id, error)
-        self.retirement.do(lambda: self._clear_away(server))
-        return error
+            is_failure = not (
+                self._closed or slot is None or slot.server is not server or server.is_over
+            )
+            if slot is not None and is_failure:
+                now, program = self.clock(), server.choice.argv[0]
+                restart = restart_of(self.config.restart)
+                end = slots.record_end(slot, end, restart, now=now, dice=self._dice())
+                if isinstance(end.error, ServerUnavailableError):
+                    self._choices.skip(program, now)
+            waiters = server.channel.end(end)
+        if is_failure:
+            log.debug("%s failed: %s", server.id, end.error)
+            self.retirement.do(lambda: self._clear_away(server))
+        return waiters
 
     def _clear_away(self, server: Server) -> None:
         self.disk_events.end(server)

@@ -43,8 +43,7 @@ class IdleServers:
     def _look(self, server: Server) -> None:
         """Stop a server that was not used for long; else check again when that is possible."""
         patience = self._patience()
-        # An outdated server has not ended yet.
-        if not patience or server.channel.failure is not None or server.closing:
+        if not patience or server.is_over:
             return
         now = time.monotonic()
 

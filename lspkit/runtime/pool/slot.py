@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import enum
 import signal
 
 import msgspec
 
 from lspkit.config import Config
 from lspkit.config.model import TimingConfig
-from lspkit.errors import LspkitError, ServerBrokenError, ServerUnavailableError
+from lspkit.errors import ServerBrokenError, ServerUnavailableError
 from lspkit.runtime.process.backoff import FailureRecord, Restart, after_failure
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.metrics import Metrics
+from lspkit.runtime.server.process_state import End
 from lspkit.runtime.server.server import Server
 from lspkit.servers.restriction.trust_profile import Permits
 from lspkit.servers.selection.choose import Choice, begins_at, definitions, permitted
@@ -54,40 +56,65 @@ def initialize_timeout(choice: Choice, config: Config) -> float:
     return (choice.config.timing.initialize_timeout_ms or known or said) / 1000
 
 
-def may_restart(slot: Slot, choice: Choice, now: float) -> None:
-    """Raise while it is too early to start a failed server again, by the same program."""
-    failure, record = slot.server.channel.failure, slot.record
-    if isinstance(failure, ServerUnavailableError):
-        if now - slot.started_at < LOOK_AGAIN and choice.argv == slot.server.choice.argv:
-            raise failure.copy()
-    elif failure is not None and now < record.retry_at:
-        raise failure_errors.too_early(failure, record, now)
+class Step(enum.Enum):
+    """What to do for a call that needs a server."""
+
+    #: The server takes the call.
+    USE = "use"
+    #: There is none, or it has ended.
+    START = "start"
+    #: It is outdated: calls that use it may end, and then it is stopped.
+    REPLACE = "replace"
 
 
-def failed(slot: Slot, restart: Restart, *, now: float, dice: float) -> None:
-    """Record that the server has failed, and when it may be restarted. `dice` is from -1 to 1."""
-    server, ran_for = slot.server, now - slot.started_at
-    if server.false_start:
-        return  # its reader reports it once more
+def next_step(slot: Slot | None, choice: Choice, now: float) -> Step:
+    """What to do for a call that needs the server of a slot.
+
+    Raises while it is too early to start a failed server again, by the same program.
+    """
+    if slot is None:
+        return Step.START
+    server, end = slot.server, slot.server.end
+    if end is None:
+        return Step.USE if server.takes_calls else Step.REPLACE
+    if isinstance(end.error, ServerUnavailableError):
+        if now - slot.started_at < LOOK_AGAIN and choice.argv == server.choice.argv:
+            raise end.error.copy()
+    elif now < slot.record.retry_at:
+        raise failure_errors.too_early(end.error, slot.record, now)
+    return Step.START
+
+
+def record_end(slot: Slot, end: End, restart: Restart, *, now: float, dice: float) -> End:
+    """Record that the server has failed, and when it may be restarted. `dice` is from -1 to 1.
+
+    Returns the end as its callers see it.
+    """
+    if isinstance(end.error, ServerUnavailableError):
+        return end
     slot.metrics.crashes += 1
-    of_use = server.was_of_use
-    may_fail = (
-        server.choice.definition.exceptions.start_may_fail and not of_use and ran_for < FALSE_START
+    ran_for, definition = now - slot.started_at, slot.server.choice.definition
+    is_odd = end.blocked_itself or (
+        definition.exceptions.start_may_fail and not end.was_of_use and ran_for < FALSE_START
     )
-    may_fail = may_fail or server.is_blocked
-    if may_fail and not restart.never and not slot.record.attempts:
-        slot.record, server.false_start = FailureRecord(1, now), True
+    has_successor = end.has_successor
+    if is_odd and not restart.never and not slot.record.attempts:
+        slot.record, has_successor = FailureRecord(1, now), True
     else:
         slot.record = after_failure(
-            slot.record, restart, ran_for=ran_for, now=now, dice=dice, was_of_use=of_use
+            slot.record, restart, ran_for=ran_for, now=now, dice=dice, was_of_use=end.was_of_use
         )
+    error = failure_errors.with_record(end.error, slot.record, now)
+    if _never_starts(slot, end):
+        error = failure_errors.never_started(slot.server.choice, error, slot.record.attempts)
+    return msgspec.structs.replace(end, error=error, has_successor=has_successor)
 
 
-def never_starts(slot: Slot, error: LspkitError) -> bool:
+def _never_starts(slot: Slot, end: End) -> bool:
     """Whether its program has ended by itself at several starts in a row, before it was ready."""
-    status = error.exit_status if isinstance(error, ServerBrokenError) else None
+    status = end.error.exit_status if isinstance(end.error, ServerBrokenError) else None
     by_itself = status is not None and status not in KILLED_BY_OTHERS
-    return by_itself and not slot.server.came_up and slot.record.attempts >= MOST_STARTS
+    return by_itself and not end.was_up and slot.record.attempts >= MOST_STARTS
 
 
 def starts_alike(
@@ -97,7 +124,7 @@ def starts_alike(
     old = server.choice
     said = config.server(old.id, old.definition.aliases)
     again = [one for one in definitions(config) if one.id == old.id]
-    if not server.usable or server.channel.observations.admitted:
+    if not server.takes_calls or server.channel.observations.admitted:
         return False
     if not again or said.disabled or not config.enabled:
         return False

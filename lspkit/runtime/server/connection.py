@@ -55,6 +55,7 @@ CHUNK = 64 * 1024
 CLOSED_OUTPUT = "it closed its output"
 CLOSED_INPUT = "it closed its input"
 LATE = "it did not answer initialize in time"
+CLOSED_BY_US = "lspkit closed it"
 BLOCKED = "it has blocked itself, and answers nothing any more"
 STUCK = f"it has stopped reading its input, and {PILED_UP >> 20} MB wait for it"
 BROKEN_OFF = f"it broke off in the middle of more than {MOST_BROKEN_OFF} messages"
@@ -96,10 +97,9 @@ class Connection:
         self.queued, self._written = 0, 0
         #: Whether the writer may be writing. Set by the writer before it takes frames.
         self._writing = False
-        #: Whether too many bytes wait, and whether the connection has ended. Under the lock.
-        self._stuck, self._lost = False, False
-        #: Whether `close` was called: then nothing more is read.
-        self._closing = False
+        #: Why the connection ends or has ended: then nothing more is read. Empty while it works.
+        #: Set once, under the lock.
+        self._end = ""
         #: How often the server has stopped in the middle of a message. Used by the reader only.
         self._broken_off = 0
         #: Released when there is something to write.
@@ -122,7 +122,7 @@ class Connection:
     def start(self) -> None:
         """Start the three threads, unless it was closed meanwhile."""
         with self.lock:
-            for thread in () if self._closing else self._threads:
+            for thread in () if self._end else self._threads:
                 thread.start()
 
     # Callers
@@ -132,7 +132,7 @@ class Connection:
         if message_trace is not None:
             for frame in frames:
                 message_trace.record(self._name, self.child.pid, "lspkit", frame)
-        is_idle = not (self._queue or self._writing or self._closing)
+        is_idle = not (self._queue or self._writing or self._end)
         if is_idle and len(frames) == 1 and len(frames[0]) <= ATOMIC:
             self._write_here(frames[0])
         elif is_idle and sum(map(len, frames)) <= ATOMIC:
@@ -164,7 +164,7 @@ class Connection:
 
     def _give_up(self) -> None:
         """Have the reader report that the server is stuck. The lock is held."""
-        self._stuck = True
+        self._end = self._end or STUCK
         self._queue.clear()
         close_all(self._far_end)
 
@@ -189,7 +189,7 @@ class Connection:
         """A waiter that completes as soon as there is room. The caller holds the lock."""
         waiter = Waiter()
         self._want_room.append(waiter)
-        if self._lost or self.has_room():
+        if self._end or self.has_room():
             waiter.complete()
         return waiter
 
@@ -205,7 +205,7 @@ class Connection:
     def close(self, timeout: float) -> bool:
         """End the threads, then the process tree and the descriptors. True if nothing is left."""
         with self.lock:  # from now on no caller uses the pipe
-            self._closing = True
+            self._end = self._end or CLOSED_BY_US
             self._queue.append(None)
             if self._something.locked():
                 self._something.release()
@@ -237,7 +237,7 @@ class Connection:
             self._threads[0].join(LAST_WORDS)
             self._on_lost(reason)
             with self.lock:
-                self._lost = True
+                self._end = self._end or reason
             while self._want_room:  # these callers then raise the failure
                 self._want_room.popleft().complete()
             self._await_exit()
@@ -252,7 +252,7 @@ class Connection:
         while True:
             ready = {descriptor for descriptor, _ in poll.poll(self._patience())}
             if wake in ready:
-                return STUCK if self._stuck else "lspkit closed it"
+                return self._end
             if self.child.stdin in ready:  # it may be about to end, which tells more
                 poll.unregister(self.child.stdin)
                 self._end_by = time.monotonic() + INPUT_CLOSED
@@ -296,7 +296,7 @@ class Connection:
             self._printed = True
             self._on_event(Printed(self._frames.skipped_sample))
         self.has_spoken = self.has_spoken or bool(bodies) or self._frames.inside
-        while bodies and not self._closing:
+        while bodies and not self._end:
             self._record(bodies[0])
             message = parse(bodies.popleft())
             if isinstance(message, Malformed) and message.swallowed and not bodies:

@@ -22,6 +22,7 @@ from lspkit.runtime.server.configuration_record import ConfigurationRecord
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.pending_request import PendingRequest
+from lspkit.runtime.server.process_state import ProcessState
 from lspkit.servers.project.config_inputs import Inputs
 from lspkit.servers.project.skipped_files import ignoring, passed_over
 from lspkit.servers.readiness import Loading
@@ -57,12 +58,9 @@ class DiagnosticsRecord:
         self.loading = Loading(choice.definition.readiness)
         #: What it has read of its configuration.
         self.inputs = Inputs(choice.definition, choice.root, choice.environments)
-        #: Whether its state is outdated, so that a new process has to replace it.
-        self.outdated = False
-        #: Since when it has to read its configuration again; None if it has. And a request that was
-        #: sent just before it was told: log lines before its answer are about the old one.
-        self.rereading: float | None = None
-        self._barrier: PendingRequest | None = None
+        #: Since when it has to read its configuration again, and a request that was sent just
+        #: before it was told: log lines before its answer are about the old one. None if it has.
+        self._reread: tuple[float, PendingRequest] | None = None
         #: What it says about its configuration.
         self.configuration = ConfigurationRecord(channel, choice, self.pulled)
 
@@ -103,32 +101,55 @@ class DiagnosticsRecord:
             counts["pieces of work"] = self._channel.session.progress.dropped
         return {what: number for what, number in sorted(counts.items()) if number}
 
-    def believe(self) -> None:
-        """It has loaded its project: its findings count from now on, unless it loads again."""
-        if self._channel.observations.ready is None:
-            with self._channel.lock:
-                if not self.loading.again:
-                    self._channel.observations.believe(time.monotonic())
+    def loads(self) -> None:
+        """It is up: if it has nothing to load, it is ready. The lock is held."""
+        if self.loading.is_over(busy=False, late=False):
+            self._channel.life.move("loaded")
+            self._channel.observations.believe(time.monotonic())
+
+    def has_loaded(self, *, late: bool) -> bool:
+        """Whether its answers count. `late`: the time to start any work is over.
+
+        Its findings count from now on, too, unless it loads the project again.
+        """
+        channel = self._channel
+        with channel.lock:
+            life, busy = channel.life, bool(channel.session.progress.work)
+            if not life.rights.is_loaded and not self.loading.is_over(busy=busy, late=late):
+                return False
+            if life.state is ProcessState.LOADING:
+                life.move("loaded")
+            if life.state is not ProcessState.RELOADING:
+                channel.observations.believe(time.monotonic())
+            return True
+
+    def rereads_since(self) -> float | None:
+        """Since when it has to read its configuration again, by the monotonic clock."""
+        reread = self._reread
+        return None if reread is None else reread[0]
 
     def noticed(self, method: str, params: dict[str, Any]) -> str:
         """It has sent a notification, which may tell its state.
 
         Returns the URI of the file whose state this is; empty if it may concern any file.
         """
-        self.loading.notified(method, params)
         with self._channel.lock:
             about = self._channel.observations.noticed(method, params, time.monotonic())
-            self._believe_by_its_word()
+            self._load_by_its_word(method, params)
         return about
 
-    def _believe_by_its_word(self) -> None:
-        """The findings of a server that says when it is loading count only while it is not.
+    def _load_by_its_word(self, method: str, params: dict[str, Any]) -> None:
+        """It may say that it has loaded its project, or loads it again. The lock is held.
 
-        The lock is held.
+        If it says both, its findings count only between the two.
         """
-        if self.loading.again:
+        event = self.loading.notified(method, params)
+        if not event or not self._channel.life.rights.is_up:
+            return
+        self._channel.life.move(event)
+        if event == "reload":
             self._channel.observations.disbelieve()
-        elif self.loading.done and self._choice.definition.readiness.unready_by is not None:
+        elif self._choice.definition.readiness.unready_by is not None:
             self._channel.observations.believe(time.monotonic())
 
     def logged(self, line: str) -> str:
@@ -137,24 +158,25 @@ class DiagnosticsRecord:
         Returns why the server is unusable, if the line says so.
         """
         message = {"message": line}
-        self.loading.notified(LOG_MESSAGE, message)
         with self._channel.lock:
+            self._load_by_its_word(LOG_MESSAGE, message)
             admission = self._channel.observations.read(message)
             if admission is not None and admission.afresh and self._channel.clock.disk_has_changed:
-                self.outdated = True
+                self._channel.life.move("outdated")
             config = self._choice.definition.disk.config
             signals = () if config is None else config.says
             has_read = any(one.fits(LOG_MESSAGE, message) for one in signals)
-            if has_read and self._barrier is not None and self._barrier.waiter.done:
-                self.rereading = self._barrier = None
+            if has_read and self._reread is not None and self._reread[1].waiter.done:
+                self._reread = None
+                self._channel.life.move("loaded")
         if admission is None or not admission.ends:
             return ""
         part = admission.says.contains
         said = next((one for one in line.splitlines() if part in one), line)
         return f"{admission.means}. It says: {said.strip()[:LONGEST_LINE]}"
 
-    def reread(self) -> bool:
-        """It is about to be told of a new configuration; returns whether it must be replaced."""
+    def reread(self) -> None:
+        """It is about to be told of a new configuration, and reads it or must be replaced."""
         config = self._choice.definition.disk.config
         try:
             barrier = (
@@ -162,12 +184,13 @@ class DiagnosticsRecord:
             )
         except LspkitError:
             barrier = None  # it is starting, and may have read the old configuration
-        if barrier is None:
-            self.outdated = True
-            return True
         with self._channel.lock:
-            self.rereading, self._barrier = time.monotonic(), barrier
-        return False
+            life = self._channel.life
+            if barrier is None or not life.rights.is_loaded:
+                life.move("outdated")
+            else:
+                self._reread = time.monotonic(), barrier
+                life.move("reload")
 
     def request_refresh(self) -> None:
         """Have it read all its files again. No wait: it handles requests in order."""
@@ -313,8 +336,8 @@ class DiagnosticsRecord:
                 events.append(freshness_events.Superseded(version=version, at=basis[0].at))
             if self._channel.session.is_check_due(view.uri):
                 events.append(freshness_events.CheckDue(at=basis[0].at))
-            if self._channel.failure is not None:
-                reason = self._channel.failure.message
+            if self._channel.life.end is not None:
+                reason = self._channel.life.end.error.message
                 events.append(freshness_events.Gone(reason=reason, at=time.monotonic()))
             return events, self._channel.observations.store.last(view.uri)
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from lspkit.errors import LspkitError, PathError, ServerBrokenError, ServerUnavailableError
+from lspkit.errors import PathError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.open_documents import OPEN_LIMIT, Document, Documents, Note, View
 from lspkit.protocol.session import Session, State
@@ -38,6 +38,7 @@ from lspkit.runtime.server.document_text import (
 )
 from lspkit.runtime.server.observations import Observations
 from lspkit.runtime.server.pending_request import Build, PendingRequest
+from lspkit.runtime.server.process_state import End, Life
 from lspkit.servers.definition import Definition
 
 #: The rule by which a file is not shown to a server.
@@ -48,17 +49,13 @@ DID_SAVE = "textDocument/didSave"
 class DocumentChannel:
     """The documents and requests of one server, in the order in which it is told of them."""
 
-    def __init__(
-        self, session: Session, definition: Definition, files: Files, state: Callable[[], str]
-    ) -> None:
+    def __init__(self, session: Session, definition: Definition, files: Files) -> None:
         self._id = definition.id
         #: A document by its URI. Its language is part of it: one process serves several languages.
         self.key_of: Callable[[str], DocumentKey] = functools.lru_cache(maxsize=OPEN_LIMIT)(
             definition.key_of
         )
         self._files = files
-        #: The state of the server, for errors.
-        self._state = state
         #: Whether a text that is not on disk is sent as a change of the text on disk.
         self._opens_as_on_disk = definition.documents.unsaved == "changed"
         #: Whether one `didSave` is enough for all documents that changed on disk together.
@@ -70,8 +67,8 @@ class DocumentChannel:
         self.session = session
         self.documents = Documents(session.capabilities, "utf-16")
         self.connection: Connection | None = None
-        #: Why the server cannot be used, or no longer.
-        self.failure: LspkitError | None = None
+        #: The state of the server.
+        self.life = Life()
         #: What the server has said so far.
         self.observations = Observations(definition)
         #: The order of what the server was told.
@@ -88,14 +85,13 @@ class DocumentChannel:
         self.untold: Untold = []
         #: How many changes of files it was told of, as `file_notes.py` counts them.
         self.files_told = 0
-        self._caught_up = False
 
     def _connected(self) -> Connection:
         """The connection of a running server; raises why there is none."""
-        if self.failure is not None:
-            raise self.failure.copy()
+        if self.life.end is not None:
+            raise self.life.end.error.copy()
         if self.connection is None or self.session.state is not State.RUNNING:
-            raise ServerBrokenError(f"{self._id} is {self._state()}", server=self._id)
+            raise ServerBrokenError(f"{self._id} is {self.life.rights.word}", server=self._id)
         return self.connection
 
     def ask(self, method: str, params: Any, *, cancelled: bool = False) -> PendingRequest:
@@ -201,10 +197,10 @@ class DocumentChannel:
 
     def tell(self, file: File, text: str | None) -> None:
         """Bring the document up to date, now or as soon as the server is up. Does not wait."""
-        if self._is_coming_up():
+        if self.life.rights.is_coming:
             shown = to_be_told(self._files, file, text)
             with self.lock:
-                if self._is_coming_up():
+                if self.life.rights.is_coming:
                     self.untold.append((file.uri, shown))
                     return
         self.sync(file, text)
@@ -218,18 +214,12 @@ class DocumentChannel:
             self.untold = [entry for entry in self.untold if entry not in unsent]
         return {path: text.value for uri, text in texts.items() if (path := uri_to_path(uri))}
 
-    def _is_coming_up(self) -> bool:
-        """Whether it is still starting, so that nothing may be sent."""
-        alive = self.session.state in (State.NEW, State.INITIALIZING, State.RUNNING)
-        return alive and not self._caught_up
-
     def catch_up(self) -> list[str]:
         """The server is up: send what had to wait, in order. The lock is held.
 
         No request has been sent yet: overlays come first. Returns the URIs of files that the caller
         has to read.
         """
-        self._caught_up = True
         untold, self.untold = self.untold, []
         unread: list[str] = []
         for uri, told in untold:
@@ -284,7 +274,7 @@ class DocumentChannel:
     ) -> None:
         """Queue a request, after notifications. The lock is held."""
         connection, session = self.connection, self.session
-        if connection is None or self.failure is not None or session.state is not State.RUNNING:
+        if connection is None or session.state is not State.RUNNING:
             connection = self._connected()  # raises
         try:
             uri = pending.view.uri if pending.view is not None else ""
@@ -384,20 +374,23 @@ class DocumentChannel:
             if cancel is not None and self.connection is not None:
                 self.connection.post(cancel)
 
-    def fail(self, error: LspkitError) -> tuple[list[Waiter], LspkitError]:
+    def end(self, end: End) -> list[Waiter] | None:
         """The server has ended, or was never there: its requests get no answers any more.
 
-        Returns who waits for them, and the first error, which counts.
+        Returns who waits for them; None if it had ended before.
         """
         with self.lock:
-            self.failure = reason = self.failure or error
+            if self.life.end is not None:
+                return None
+            self.life.end = end
+            self.life.move("end")
             if self.session.state not in (State.STOPPED, State.FAILED):
                 orphans = self.session.lost()
             else:
                 orphans = list(self.session.pending.values())
                 self.session.pending.clear()
             self.observations.store.forget()
-        return [pending.tag for pending in orphans if pending.tag is not None], reason
+        return [pending.tag for pending in orphans if pending.tag is not None]
 
     def drop_after_fork(self) -> None:
         """In a forked child: another thread of the parent may have held the lock."""

@@ -31,6 +31,7 @@ from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.document_text import document_table
 from lspkit.runtime.server.metrics import Metrics
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
+from lspkit.runtime.server.process_state import End, ProcessState, Rights
 from lspkit.servers.definition_parts import Forwards
 from lspkit.servers.project.index_state import IndexState
 from lspkit.servers.selection.choose import Choice
@@ -48,8 +49,8 @@ class Callbacks(msgspec.Struct, frozen=True, kw_only=True):
     on_event: Callable[[WorkspaceEvent], None]
     #: It has come up.
     on_ready: Callable[[Server], None]
-    #: It has failed; returns the error for its callers.
-    on_gone: Callable[[Server, LspkitError], LspkitError]
+    #: It ends: records how, and returns who waits for its answers; None if it has ended before.
+    on_end: Callable[[Server, End], list[Waiter] | None]
     #: It wants to be told about more files.
     on_watch: Callable[[Server], None]
     #: It says that its findings have changed.
@@ -81,7 +82,8 @@ class Server:
         self.setup = ProcessSetup(choice, files.boundary.root, environ, guardian)
         session = Session(initialize_options(choice, version), time.monotonic)
         #: Its documents and requests.
-        self.channel = DocumentChannel(session, choice.definition, files, lambda: self.state)
+        self.channel = DocumentChannel(session, choice.definition, files)
+        self._life = self.channel.life  # guarded by its lock
         #: Its findings and their freshness.
         self.record = DiagnosticsRecord(
             self.channel, choice, files.boundary.root, self.announce.diagnostics
@@ -95,10 +97,6 @@ class Server:
         self.was_of_use = False
         #: What is counted about it and its predecessors. Set by the pool.
         self.metrics = Metrics()
-        #: Whether it ended before that, so that another one may be started at once.
-        self.false_start = False
-        #: Whether it was ended because it blocked itself: another one may be started at once, too.
-        self.is_blocked = False
         #: Whether it has answered a search for references: for the first, it may read the project.
         self.has_searched = False
         self._initialize_timeout, self._callbacks = initialize_timeout, callbacks
@@ -107,47 +105,90 @@ class Server:
         self.watched = WatchRegistrations(
             choice.root, files.boundary.root, kinds=choice.definition.disk.told_as
         )
-        #: Whether its start has begun, or was called off.
-        self.begun = False
         #: The companion server that should answer its forwarded requests and timed out.
         self.late_companion: Server | None = None
         #: URIs of documents to open as they are on disk, once it is up.
         self.reopen: list[str] = []
-        #: Whether lspkit is ending it.
-        self.closing = False
         #: Completed when it has ended, one for each caller that stops it.
         self.exit_waiters: list[Waiter] = []
-        self._ready = False
         #: Tells, once, that it is ready or never will be.
         self._settled = Broadcast()
         #: Tells of pushes, registrations, ends of work, and the end of the server.
         self.activity = Broadcast()
 
     def __repr__(self) -> str:
-        return f"<Server {self.id} {self.state} root={self.root}>"
+        return f"<Server {self.id} {self.state.value} root={self.root}>"
+
+    # Its state
 
     @property
-    def state(self) -> str:
-        """The state in one word."""
-        if self.channel.failure is not None:
-            return "broken"
-        if self.closing:
-            return "stopping"
-        return "running" if self._ready else "starting"
+    def state(self) -> ProcessState:
+        """The state of the process."""
+        return self._life.state
 
     @property
-    def may_be_replaced(self) -> bool:
-        """Whether callers that wait for it may ask another process instead."""
-        return self.record.outdated or self.false_start
+    def end(self) -> End | None:
+        """How it has ended; None if it has not."""
+        return self._life.end
+
+    @property
+    def rights(self) -> Rights:
+        """What its state allows."""
+        return self._life.rights
+
+    @property
+    def takes_calls(self) -> bool:
+        """Whether new calls get it, now or as soon as it has started."""
+        return self._life.rights.takes_calls
+
+    @property
+    def is_over(self) -> bool:
+        """Whether lspkit ends it, or it has ended."""
+        return self._life.rights.is_over
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it can be asked now."""
+        return self._life.rights.is_up
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether it has loaded its project, so that its answers are complete."""
+        life = self._life
+        return life.rights.is_loaded or (
+            life.state is ProcessState.OUTDATED and self.record.has_loaded(late=False)
+        )
+
+    @property
+    def has_successor(self) -> bool:
+        """Whether calls that it does not answer may ask another process at once."""
+        return not self.takes_calls and (self.end is None or self.end.has_successor)
+
+    def raise_if_ended(self) -> None:
+        """Raise why it has ended, if it has."""
+        if self.end is not None:
+            raise self.end.error.copy()
+
+    def outdate(self) -> None:
+        """It has read something that is outdated: another process replaces it."""
+        with self.channel.lock:
+            self._life.move("outdated")
+
+    def begin_stop(self) -> None:
+        """lspkit ends it from now on. One that has not been started ends at once."""
+        with self.channel.lock:
+            is_new = self.state is ProcessState.NEW
+            self._life.move("stop")
+        if is_new:
+            self._fail(ServerBrokenError(f"{self.id} was not started", server=self.id))
 
     # Coming up
 
     def start(self) -> None:
         """Start the process and send `initialize`. Blocks for some milliseconds."""
         with self.channel.lock:
-            if self.begun:
+            if not self._life.move("start"):
                 return
-            self.begun = True
         deadline = time.monotonic() + self._initialize_timeout
         self.announce.state(ServerState.STARTING)
         try:
@@ -180,17 +221,10 @@ class Server:
         with self.channel.lock:
             self.channel.connection = connection
             connection.post(self.channel.session.initialize(tag=None))
-            wanted = not self.closing
+            is_wanted = not self._life.rights.is_over
         connection.start()
         log.debug("%s started, pid %d", self.id, child.pid)
-        return wanted
-
-    def call_off(self) -> None:
-        """Prevent its start, unless it has begun."""
-        with self.channel.lock:
-            called_off, self.begun = not self.begun, True
-        if called_off:
-            self._fail(ServerBrokenError(f"{self.id} was not started", server=self.id))
+        return is_wanted
 
     def close(self, timeout: float) -> None:
         """End its threads, its process tree, its descriptors and its temporary files."""
@@ -201,41 +235,25 @@ class Server:
 
     def start_sidecars(self, beside: Commands, restart: Restart) -> None:
         """Start its sidecars."""
-        if not self.closing:
+        if self.is_up:
             self.setup.start_sidecars(beside, restart)
-            if self.closing:  # set by another thread meanwhile
+            if not self.is_up:  # another thread ends it meanwhile
                 self.setup.stop_sidecars()
 
     def ready(self) -> Waiter:
         """A waiter that completes as soon as the server is ready, or never will be."""
         return self._settled.next()
 
-    @property
-    def usable(self) -> bool:
-        """Whether it can be asked, now or as soon as it has started."""
-        return self.channel.failure is None and not self.closing and not self.record.outdated
-
-    @property
-    def came_up(self) -> bool:
-        """Whether it has ever been ready."""
-        return self._ready
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether it can be asked now."""
-        return self._ready and self.channel.failure is None
-
     def _came_up(self) -> None:
         channel, definition = self.channel, self.choice.definition
         with channel.lock:
-            if channel.connection is None or self.closing:
+            if channel.connection is None or self._life.rights.is_over:
                 return
             channel.documents = document_table(channel.session, definition, channel.in_use)
-            if self.record.loading.done:
-                channel.observations.believe(time.monotonic())
             channel.connection.post(*channel.session.initialized())
             self.reopen += channel.catch_up()
-            self._ready = True
+            self._life.move("initialized")
+            self.record.loads()
         self._settled.tell(over=True)
         self._callbacks.on_ready(self)
         self.announce.state(ServerState.ACTIVE)
@@ -248,7 +266,7 @@ class Server:
             method,
             waited,
             setting=setting,
-            state=self.state,
+            state=self._life.rights.word,
             progress=self.channel.session.progress.descriptions(),
             in_flight=tuple(one.method for one in list(self.channel.session.pending.values())),
             stderr=self._tail(),
@@ -263,7 +281,7 @@ class Server:
         connection = self.channel.connection
         # A caller starts to wait a moment after its request was sent.
         had_its_time = time.monotonic() - since >= 0.9 * patience
-        if connection is None or self.closing or not had_its_time:
+        if connection is None or self._life.rights.is_over or not had_its_time:
             return
         reason = connection.is_stuck(pending.posted, since)
         if reason and is_asleep(connection.child.pid):
@@ -271,10 +289,8 @@ class Server:
 
     def give_up_blocked(self) -> None:
         """End a server that blocked itself. Its callers may start another one at once."""
-        with self.channel.lock:
-            known, self.is_blocked = self.is_blocked, True  # several callers may get here
-        if not known:
-            self._fail(failure_errors.gone(self.id, BLOCKED, None, self._tail()))
+        error = failure_errors.gone(self.id, BLOCKED, None, self._tail())
+        self._fail(error, blocked_itself=True)
 
     def take_edits(self, on_edit: Callable[[events.EditAsked], None] | None) -> None:
         """Pass edits that the server asks for to `on_edit` from now on; None refuses them."""
@@ -345,8 +361,8 @@ class Server:
         self.activity.tell()
 
     def _work_ended(self, event: events.ProgressEnded) -> None:
-        self.record.loading.work_ended()
         with self.channel.lock:
+            self.record.loading.end_work()
             self.channel.observations.ended(event.token, event.title, time.monotonic())
             self.index.ended(event.token)
         self.announce.progress(event.title, done=True)
@@ -373,19 +389,28 @@ class Server:
         words = self._tail() or (connection.printed if never_up and connection else "")
         self._fail(failure_errors.ended(self.choice, reason, status, words, never_up=never_up))
 
-    def _fail(self, error: LspkitError) -> None:
-        if self.channel.failure is None and not self.closing:
-            # Before any caller knows: the next call must see that a restart has to wait.
-            error = self._callbacks.on_gone(self, error)
-        if self.channel.connection is not None and not self.closing:
+    def _fail(self, error: LspkitError, *, blocked_itself: bool = False) -> None:
+        """It ends, or has ended. Only the first time counts."""
+        state, was_up = self.state, self.is_up
+        end = End(
+            error=error,
+            was_up=was_up,
+            was_of_use=self.was_of_use,
+            blocked_itself=blocked_itself,
+            has_successor=not self.takes_calls,
+        )
+        waiters = self._callbacks.on_end(self, end)
+        if waiters is None or self.end is None:
+            return
+        is_unexpected = state is not ProcessState.STOPPING
+        if self.channel.connection is not None and is_unexpected:
             self.channel.connection.child.kill()
-        waiters, reason = self.channel.fail(error)
-        lost = ConnectionLost(reason)
+        lost = ConnectionLost(self.end.error)
         for waiter in waiters:
             waiter.complete(lost)
         self._settled.tell(over=True)
         self.activity.tell(over=True)
-        if not self.closing:
+        if is_unexpected:
             self.announce.state(ServerState.BROKEN)
 
     def _tell_of_exit(self) -> None:
@@ -399,7 +424,7 @@ class Server:
         """In a forked child: drop the parent's server without touching it."""
         self.channel.drop_after_fork()
         self._settled, self.activity = Broadcast(), Broadcast()
-        self.closing = True
+        self._life.move("stop")
         self.setup.drop_after_fork()
         if self.channel.connection is not None:
             self.channel.connection.drop_after_fork()

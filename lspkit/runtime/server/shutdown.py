@@ -89,9 +89,7 @@ def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
     """End servers and everything that belongs to them; if not `patient`, by the last step."""
     reacted = Waiter()
     for server in servers:
-        with server.channel.lock:
-            server.closing = True
-        server.call_off()
+        server.begin_stop()
     for server in servers:
         for sidecar in server.setup.sidecars:
             sidecar.tell()

@@ -76,7 +76,7 @@ def test_a_server_whose_threads_cannot_be_started_fails_and_is_ended(
         problem = call.exception(PATIENCE)
         assert isinstance(problem, lspkit.ServerBrokenError)
         assert str(problem).startswith(f"scripted cannot be started: {REFUSED}")
-        assert [server.state for server in ws._engine.pool.servers()] == ["broken"]
+        assert [server.state.value for server in ws._engine.pool.servers()] == ["ended"]
         [pid] = pids
         assert comes_true(lambda: not lives(pid))
         refused.clear()

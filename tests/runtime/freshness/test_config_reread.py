@@ -227,7 +227,7 @@ def test_one_that_is_outdated_ends_with_a_reload(tmp_path, scripted, monkeypatch
         assert ws.check("a.scr").verdict.clean
         [server] = ws._engine.pool.servers()
         written_outside(tmp_path / "conf.ini", "")
-        assert comes_true(lambda: server.record.outdated)
+        assert comes_true(lambda: server.state.value == "outdated")
         ws.reload()
         assert not lives(Log.of(argv).pids()[0])
 

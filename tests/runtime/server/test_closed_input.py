@@ -91,7 +91,8 @@ def test_one_that_never_reads_is_broken_before_its_time_to_start_is_over(tmp_pat
 def test_nobody_has_to_ask_before_it_is_noticed(tmp_path, folder):
     with opened(tmp_path, folder, WHERE) as ws:
         assert ws.definition("a.scr", 2, 4) == []
-        assert comes_true(lambda: [one.state for one in ws._engine.pool.servers()] == ["broken"])
+        [server] = ws._engine.pool.servers()
+        assert comes_true(lambda: server.state.value == "ended")
 
 
 def test_how_it_ended_is_told_if_it_ends_soon(tmp_path, folder, monkeypatch):
