@@ -40,9 +40,8 @@ log = logging.getLogger("lspkit.runtime")
 #: and has used no processor from one check to the next.
 LOOK_EVERY = 2.5
 
-#: Seconds after which a caller in a document's queue checks whether the entry before it was
-#: abandoned, or whether the server has to be replaced.
-LOST_TURN = 0.5
+#: Seconds after which a caller in a document's queue looks whether the server has a successor.
+LOOK_FOR_SUCCESSOR = 0.5
 #: Seconds after which a request is sent again that was dropped because the document changed.
 RETRY_AFTER = 0.02
 #: The pause doubles every time, up to this many seconds.
@@ -193,7 +192,8 @@ def _answer_of(
     value = pending.waiter.value
     if isinstance(value, Answered):
         took = time.monotonic() - began
-        server.metrics.answered(took)
+        with server.channel.lock:
+            server.metrics.answered(took)
         if not server.was_of_use:
             context.pool.succeeded(server)
         log.debug("%s answered %s in %.1f ms", server.id, value.method, took * 1000)
@@ -251,7 +251,8 @@ def _timed_out(
     context: Context, server: Server, method: str, began: float, until: float
 ) -> RequestTimeoutError:
     """Count a timeout, and return its error."""
-    context.pool.slot(server).metrics.timed_out()
+    with server.channel.lock:
+        server.metrics.timed_out()
     log.debug("%s did not answer %s in time", server.id, method)
     now = time.monotonic()
     return server.timed_out(method, now - began, setting_of(until, now))
@@ -295,12 +296,9 @@ def wait_for_turn(
     while not turn.done:
         if may_leave and server.has_successor:
             return False
-        patience = time.monotonic() + LOST_TURN
-        if patience >= context.call.deadline:
+        next_look = time.monotonic() + LOOK_FOR_SUCCESSOR if may_leave else math.inf
+        if next_look >= context.call.deadline:
             wait_for(context, server, turn, context.call.deadline, method, began)
         else:
-            context.call.wait(turn, patience)
-        # A caller before this one may have been interrupted before it called `tidy`.
-        if turn.queue is not None:
-            turn.queue.tidy()
+            context.call.wait(turn, next_look)
     return True

@@ -230,7 +230,8 @@ def _examine_one(
     if known:
         context.pool.succeeded(server)
     timed_out = any(one.timed_out for one in found.examined)
-    context.pool.slot(server).metrics.checked(took, timed_out=timed_out)
+    with server.channel.lock:
+        server.metrics.checked(took, timed_out=timed_out)
     found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
     return found
 

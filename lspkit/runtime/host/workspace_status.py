@@ -166,8 +166,7 @@ def _root(server: Server, pool: Pool) -> status.RootStatus:
     connection, end = server.channel.connection, server.end
     pid = connection.child.pid if connection is not None and end is None else None
     memory, cpu = usage(pid)
-    slot = pool.slot(server)
-    record = slot.record
+    record = pool.slot(server).record
     broken = None
     if end is not None:
         wait = max(0.0, record.retry_at - time.monotonic())
@@ -177,7 +176,9 @@ def _root(server: Server, pool: Pool) -> status.RootStatus:
     flying = tuple(pending.method for pending in list(server.channel.session.pending.values()))
     seen = None if connection is None else time.monotonic() - connection.last_received
     work = server.channel.session.progress.busy_with()
-    files = len({said.uri for said in server.record.known()})
+    files = len({report.uri for report in server.record.known()})
+    with server.channel.lock:
+        requests, checks = server.metrics.taken(flying), server.metrics.checks(files)
     return status.RootStatus(
         root=server.root,
         state=_state(server),
@@ -185,8 +186,8 @@ def _root(server: Server, pool: Pool) -> status.RootStatus:
         name=server.channel.session.server_name,
         busy_with=tuple(what for what, _ in work),
         busy_for=tuple(seconds for _, seconds in work),
-        requests=slot.metrics.taken(flying),
-        checks=slot.metrics.checks(files),
+        requests=requests,
+        checks=checks,
         broken=broken,
         documents=len(server.channel.documents),
         memory_bytes=memory,

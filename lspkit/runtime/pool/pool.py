@@ -16,6 +16,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServerError, ServerBrokenError, ServerUnavailableError
@@ -30,7 +31,7 @@ from lspkit.runtime.pool import slot as slots
 from lspkit.runtime.pool.assignment_cache import Assignment, AssignmentCache
 from lspkit.runtime.pool.changed_inputs import note_changes
 from lspkit.runtime.pool.disk_events import DiskEvents
-from lspkit.runtime.pool.restart_debounce import BRIEF, RestartDebounce
+from lspkit.runtime.pool.restart_debounce import BRIEF, start_when_still
 from lspkit.runtime.pool.retirement import IdleServers, Retirement
 from lspkit.runtime.pool.server_choices import ServerChoices
 from lspkit.runtime.pool.slot import LOOK_AGAIN, Key, Slot, Step
@@ -78,7 +79,7 @@ class Pool:
         self._idle = IdleServers(
             timers, self.retirement, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
         )
-        self._debounce = RestartDebounce(timers)
+        self._timers = timers
         self._version = version
         #: The variables of the user.
         self._environ = environ
@@ -222,7 +223,8 @@ class Pool:
         self.disk_events.begin(server)
         slot = self.slot(server)
         if slot.restless and server.state is ProcessState.NEW:
-            self._debounce.then(slot, lambda: self._threads.do(lambda: self._launch(server)))
+            launch = partial(self._launch, server)
+            start_when_still(self._timers, slot, lambda: self._threads.do(launch))
         else:
             self._launch(server)
 

@@ -8,7 +8,6 @@ start.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 
@@ -23,34 +22,21 @@ STILL, LATEST = 0.3, 10.0
 BRIEF = 2.0
 
 
-class RestartDebounce:
-    """Servers whose start is delayed."""
+def start_when_still(timers: Timers, slot: Slot, start: Callable[[], object]) -> None:
+    """Call `start` when the files of a slot's server have not changed for a moment.
 
-    def __init__(self, timers: Timers) -> None:
-        self._timers = timers
-        #: Guards the field below.
-        self._lock = threading.Lock()
-        #: The ids of their slots.
-        self._waiting: set[int] = set()
+    A server whose start several callers want is started once, by whoever comes first.
+    """
+    latest = time.monotonic() + LATEST
 
-    def then(self, slot: Slot, start: Callable[[], object]) -> None:
-        """Call `start` once when the files of a slot's server have not changed for a moment."""
-        latest = time.monotonic() + LATEST
-
-        def look() -> None:
-            when = min(slot.changed_at + STILL, latest)
-            try:
-                if time.monotonic() < when:
-                    self._timers.at(when, look)
-                    return
-            except RuntimeError:
-                log.debug("no thread can be started to wait for unchanged files")
-            with self._lock:
-                self._waiting.discard(id(slot))
-            start()
-
-        with self._lock:
-            if id(slot) in self._waiting:
+    def look() -> None:
+        when = min(slot.changed_at + STILL, latest)
+        try:
+            if time.monotonic() < when:
+                timers.at(when, look)
                 return
-            self._waiting.add(id(slot))
-        look()
+        except RuntimeError:
+            log.debug("no thread can be started to wait for unchanged files")
+        start()
+
+    look()

@@ -75,7 +75,7 @@ class DocumentChannel:
         self.clock = ChangeClock(self.lock, self.opened)
         #: Checks of one document are serialised, and so are commands; a call with a text of its
         #: own has the server to itself.
-        self.queue, self.commands = DocumentQueue(), DocumentQueue()
+        self.queue, self.commands = DocumentQueue(self.lock), DocumentQueue(self.lock)
         #: When it was last used, by the monotonic clock; and the calls that still use it.
         self.last_used = time.monotonic()
         self.users: set[Call] = set()
@@ -395,7 +395,7 @@ class DocumentChannel:
     def drop_after_fork(self) -> None:
         """In a forked child: another thread of the parent may have held the lock."""
         self.lock = self.clock.lock = threading.Lock()
-        self.queue, self.commands = DocumentQueue(), DocumentQueue()
+        self.queue, self.commands = DocumentQueue(self.lock), DocumentQueue(self.lock)
 
     def in_use(self) -> set[str]:
         """Documents that a caller waits for. The lock is held."""

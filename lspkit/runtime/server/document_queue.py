@@ -28,8 +28,7 @@ class QueueEntry(Waiter, eq=False, kw_only=True):
     #: The queue that it is in, and the document that it is for.
     queue: DocumentQueue | None = None
     uri: str = ""
-    #: Set when the caller is done, before `DocumentQueue.tidy` is called. An interrupt may prevent
-    #: that call, but not this flag, so no caller waits for an abandoned entry.
+    #: Set when the caller is done, before `DocumentQueue.tidy` is called.
     over: bool = False
 
     def __enter__(self) -> Self:
@@ -51,9 +50,9 @@ class DocumentQueue:
     server to itself, because its text affects the findings of other files.
     """
 
-    def __init__(self) -> None:
-        #: Guards `_queue`.
-        self._lock = threading.Lock()
+    def __init__(self, lock: threading.Lock) -> None:
+        #: That of the server. It guards `_queue`.
+        self._lock = lock
         self._queue: list[QueueEntry] = []
 
     @property
@@ -81,7 +80,7 @@ class DocumentQueue:
     def tidy(self) -> None:
         """Remove entries that are over, and complete those that may continue now."""
         with self._lock:
-            # An interrupt may come at any time: the queue is replaced in a single step.
+            # Replaced in a single step: it is read without the lock.
             self._queue = queue = list(itertools.filterfalse(_OVER, self._queue))
         if all(map(_DONE, queue)):
             return

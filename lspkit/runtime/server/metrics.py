@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import logging
-import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -32,44 +31,40 @@ class _Tally:
 
 
 class Metrics:
-    """Requests to one server id and root, and checks by it, over all its processes."""
+    """Requests to one server id and root, and checks by it, over all its processes.
+
+    Guarded by the lock of the server; the starts and crashes by that of the pool.
+    """
 
     def __init__(self) -> None:
-        #: Guards the fields below.
-        self._lock = threading.Lock()
         self._requests, self._checks = _Tally(), _Tally()
         self.starts = 0
         self.crashes = 0
 
     def answered(self, seconds: float) -> None:
         """A request was answered after so long."""
-        with self._lock:
-            self._requests.count += 1
-            self._requests.latencies.append(seconds)
+        self._requests.count += 1
+        self._requests.latencies.append(seconds)
 
     def timed_out(self) -> None:
         """A request timed out."""
-        with self._lock:
-            self._requests.count += 1
-            self._requests.timeouts += 1
+        self._requests.count += 1
+        self._requests.timeouts += 1
 
     def checked(self, seconds: float | None, *, timed_out: bool) -> None:
         """A file was checked, in `seconds`; None if there is no result."""
-        with self._lock:
-            self._checks.count += 1
-            self._checks.timeouts += timed_out
-            self._checks.latencies.extend(() if seconds is None else (seconds,))
+        self._checks.count += 1
+        self._checks.timeouts += timed_out
+        self._checks.latencies.extend(() if seconds is None else (seconds,))
 
     def checks(self, files: int) -> Checks:
         """The counts of checks now; `files` have findings."""
-        with self._lock:
-            return Checks(**self._checks.figures(), files=files)
+        return Checks(**self._checks.figures(), files=files)
 
     def taken(self, in_flight: tuple[str, ...]) -> Requests:
         """The counts now."""
-        with self._lock:
-            counts = {"crashes": self.crashes, "starts": self.starts}
-            return Requests(**self._requests.figures(), **counts, in_flight=in_flight)
+        counts = {"crashes": self.crashes, "starts": self.starts}
+        return Requests(**self._requests.figures(), **counts, in_flight=in_flight)
 
 
 def log_findings(server: str, about: str, lists: Iterable[bytes], how: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.pool import restart_debounce
-from lspkit.runtime.pool.restart_debounce import RestartDebounce
+from lspkit.runtime.pool.restart_debounce import start_when_still
 from lspkit.runtime.pool.slot import Slot
 from lspkit.servers.definition_parts import ConfigFiles, DiskReactions
 from lspkit.testing import Diagnostics, Log, Script
@@ -34,26 +34,14 @@ def seat(changed_at: float) -> Slot:
 
 def test_one_whose_files_are_still_is_started_at_once(timers):
     started: list[int] = []
-    RestartDebounce(timers).then(seat(time.monotonic() - FAR), lambda: started.append(1))
-    assert started == [1]
-
-
-def test_any_number_who_want_it_start_it_once(timers, monkeypatch):
-    started: list[int] = []
-    over = threading.Event()
-    still, restless = RestartDebounce(timers), seat(time.monotonic())
-    monkeypatch.setattr(restart_debounce, "STILL", 0.2)
-    for _ in range(3):
-        still.then(restless, lambda: started.append(1))
-    timers.at(time.monotonic() + 0.4, over.set)
-    assert over.wait(30)
+    start_when_still(timers, seat(time.monotonic() - FAR), lambda: started.append(1))
     assert started == [1]
 
 
 def test_files_that_are_never_still_do_not_hinder_it_for_ever(timers, monkeypatch):
     monkeypatch.setattr(restart_debounce, "LATEST", 0.05)
     started = threading.Event()
-    RestartDebounce(timers).then(seat(time.monotonic() + FAR), started.set)
+    start_when_still(timers, seat(time.monotonic() + FAR), started.set)
     assert started.wait(30)
 
 
