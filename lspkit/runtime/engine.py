@@ -35,7 +35,7 @@ from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.client_turns import ClientTurn, ClientTurns
 from lspkit.runtime.concurrency.epoch import Epoch
 from lspkit.runtime.concurrency.event_stream import EventStream
-from lspkit.runtime.concurrency.parallel import hand_over, submit_to
+from lspkit.runtime.concurrency.parallel import hand_over
 from lspkit.runtime.concurrency.teardown import Teardown
 from lspkit.runtime.concurrency.text_order import TextOrder
 from lspkit.runtime.concurrency.thread_cache import MOST_CALLS, ThreadCache
@@ -207,13 +207,11 @@ class LocalEngine:
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Carry out a request in a thread of its own."""
         call = Call(limits.timeout, limits.cancel, limits.answer_log)
-        turn = self._order.join(shows=type(request) in SHOWS_TEXTS)
 
         def carry_out() -> T:
-            turn.begin(call)
             return self._carry_out(request, limits.client, call)
 
-        return submit_to(self.threads, carry_out, turn.end)
+        return self._order.submit(self.threads, carry_out, call, shows=type(request) in SHOWS_TEXTS)
 
     def in_thread(self, job: Callable[[], object]) -> bool:
         """Run a job that makes calls in a thread of its own. False if there are too many."""

@@ -28,7 +28,7 @@ from lspkit.operations import (
 from lspkit.protocol.wire import messages
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.parallel import no_thread_error
-from lspkit.runtime.concurrency.text_order import TextOrder
+from lspkit.runtime.concurrency.text_order import TextOrder, TextTurn
 from lspkit.runtime.engine_api import Limits
 from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.service.incoming_call import IncomingCall
@@ -181,7 +181,8 @@ class ClientSession:
     def _begin_in_thread(self, method: Method, call: IncomingCall, given: Any) -> None:
         """Answer a call in a thread of its own; those that show texts before those after them."""
         request = given[0] if isinstance(given, tuple) else None
-        turn = self._order.join(shows=type(request) in NOTED)
+        turn = TextTurn()
+        self._order.join(turn, shows=type(request) in NOTED)
 
         def carry_out() -> None:
             try:
