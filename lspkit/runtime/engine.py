@@ -26,7 +26,6 @@ from lspkit.operations.workspace_state import (
     SettingsRequest,
     StatusRequest,
     StatusTextRequest,
-    SyncRequest,
     TrustNoticeRequest,
     WaitForChangeRequest,
     WarningsRequest,
@@ -91,8 +90,6 @@ WITHOUT_TURN = frozenset(
 #: Imported now: later there may be no file descriptor left to read a module.
 OPERATIONS = all_operations()
 
-#: Requests that show the servers texts: calls that are submitted after them see these.
-SHOWS_TEXTS = frozenset({ShowDiskRequest, ShowTextsRequest, SyncRequest})
 #: Seconds for which an interrupted call may go on before the interrupt is raised: it cancels its
 #: requests. One that changes files is waited for.
 LAST_MOMENT = 0.5
@@ -211,7 +208,7 @@ class LocalEngine:
         def carry_out() -> T:
             return self._carry_out(request, limits.client, call)
 
-        return self._order.submit(self.threads, carry_out, call, shows=type(request) in SHOWS_TEXTS)
+        return self._order.submit(self.threads, carry_out, call, shows=request.shows_texts)
 
     def in_thread(self, job: Callable[[], object]) -> bool:
         """Run a job that makes calls in a thread of its own. False if there are too many."""

@@ -43,8 +43,6 @@ log = logging.getLogger("lspkit.service")
 MOST_CALLS = 200
 #: Bytes of their parameters. A single request may have more.
 MOST_PARAMS = 64 * 1024 * 1024
-#: Requests whose effect ends with the connection.
-NOTED = frozenset({ShowTextsRequest, ShowDiskRequest, SyncRequest})
 #: Milliseconds that a call waits for an epoch at most: a month.
 LONGEST_WAIT = 30 * 24 * 3600 * 1000
 
@@ -180,9 +178,8 @@ class ClientSession:
 
     def _begin_in_thread(self, method: Method, call: IncomingCall, given: Any) -> None:
         """Answer a call in a thread of its own; those that show texts before those after them."""
-        request = given[0] if isinstance(given, tuple) else None
         turn = TextTurn()
-        self._order.join(turn, shows=type(request) in NOTED)
+        self._order.join(turn, shows=isinstance(given, tuple) and given[0].shows_texts)
 
         def carry_out() -> None:
             try:
@@ -240,7 +237,7 @@ class ClientSession:
         if type(request) is ShowDiskRequest and request.number not in self._overlays:
             raise ValueError(f"this connection has no overlay {request.number}")
         value = call.run(request, timeout, client=self._client(request))
-        if type(request) in NOTED:
+        if request.shows_texts:
             self._note(request, value)
         log = call.answer_log
         call.answer_raw(encode_result(value, log.answered, log.failed))

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: The names of requests that show the servers texts: calls that are submitted after them see these.
-SHOWS_TEXTS = frozenset({"show_disk", "show_texts", "sync"})
-
 
 class RemoteEngine:
     """The servers of the service that a client is connected to."""
@@ -51,8 +48,7 @@ class RemoteEngine:
         def carry_out() -> T:
             return self._carry_out(request, call)
 
-        shows = OPERATIONS[type(request)].name in SHOWS_TEXTS
-        return self._order.submit(self._threads, carry_out, call, shows=shows)
+        return self._order.submit(self._threads, carry_out, call, shows=request.shows_texts)
 
     def _carry_out(self, request: Request[T], call: Call) -> T:
         if OPERATIONS[type(request)].name == "show_disk":
