@@ -193,13 +193,14 @@ class LocalEngine:
         self, request: Request[Any], result: Any, limits: Limits, interrupt: BaseException
     ) -> None:
         """An interrupt has lost the result of a call, without which nobody can take it back."""
+        shown = isinstance(request, ShowTextsRequest)
         try:
-            if isinstance(request, ShowTextsRequest):
+            if shown:
                 self.run(ShowDiskRequest(number=result), Limits(client=limits.client))
             elif isinstance(result, AppliedEdit):
                 self.run(UndoRequest(applied=result), Limits(client=limits.client))
         except LspkitError as problem:
-            interrupt.add_note(f"an edit was not undone: {problem}")
+            interrupt.add_note(f"{'an overlay' if shown else 'an edit'} was not undone: {problem}")
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Carry out a request in a thread of its own."""
