@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
-from lspkit.errors import CancelledError, RequestFailedError, WorkspaceClosedError
+from lspkit.errors import RequestFailedError, WorkspaceClosedError
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.thread_cache import MOST_CALLS, ThreadCache
 
@@ -81,7 +81,7 @@ def hand_over(threads: ThreadCache, job: Callable[[], T], call: Call, patience: 
         if is_begun:
             part.ready.acquire()
     except BaseException as interrupt:
-        call.stop(CancelledError("the call was interrupted"))
+        call.stop()
         for note in part.give_up(patience):
             interrupt.add_note(note)
         raise
