@@ -18,6 +18,7 @@ from lspkit.errors import RequestFailedError, RequestTimeoutError
 from lspkit.operations.host_results import Reply
 from lspkit.protocol.events import Answered
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, REQUEST_CANCELLED, SERVER_CANCELLED
+from lspkit.runtime.concurrency.parallel import attempt
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import nowhere
@@ -146,16 +147,11 @@ def await_replies(
 ) -> list[Reply | Exception]:
     """The answers to several requests; what fails is its own result, as what could not be sent."""
     return [
-        request if isinstance(request, Exception) else _reply_or_problem(context, request)
+        request
+        if isinstance(request, Exception)
+        else attempt(functools.partial(await_reply, context, request))
         for request in sent
     ]
-
-
-def _reply_or_problem(context: Context, sent: SentRequest) -> Reply | Exception:
-    try:
-        return await_reply(context, sent)
-    except Exception as problem:  # noqa: BLE001 (it is the result of this request)
-        return problem
 
 
 def wait_for_answer(

@@ -20,7 +20,7 @@ from lspkit.operations.host_results import Examination, Examined, OthersExamined
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.text import Unsaved
-from lspkit.runtime.concurrency.parallel import in_parallel
+from lspkit.runtime.concurrency.parallel import attempt, in_parallel
 from lspkit.runtime.exchange import disk_sync
 from lspkit.runtime.exchange.ask_server import wait_for_room, wait_for_turn, wait_until_ready
 from lspkit.runtime.exchange.context import Context
@@ -167,7 +167,7 @@ def _examine_by_each(
     is_plain = wanted.text is None and wanted.others is None
     if len(servers) > 1 and is_plain and begin_checks(context, servers, file):
         # All are asked: their answers are waited for one after the other.
-        return [result for job in jobs for result in in_parallel(context.threads, [job])]
+        return [attempt(job) for job in jobs]
     return in_parallel(context.threads, jobs)
 
 

@@ -7,6 +7,7 @@ text is asked before it gets the new one. Other callers wait meanwhile, as for `
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Iterable, Sequence
@@ -30,7 +31,7 @@ from lspkit.protocol.methods import DOCUMENT_SYMBOLS, REFERENCES
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.wire.raw_items import read_location_ranges
 from lspkit.protocol.wire.results import SYMBOL_KINDS, WireRange, WireSymbol, read_symbols
-from lspkit.runtime.concurrency.parallel import in_parallel
+from lspkit.runtime.concurrency.parallel import attempt, in_parallel
 from lspkit.runtime.exchange import disk_sync
 from lspkit.runtime.exchange.ask_server import (
     SentRequest,
@@ -221,7 +222,10 @@ class _Search:
         if declared and (loading := self._wait_for_index(context)):
             self.reason, self.unsearched = loading, list(self.names)
         # All are sent before the first answer is waited for.
-        sent = [self._begin_references(context, symbol) for symbol in declared[:MOST_DECLARATIONS]]
+        sent = [
+            attempt(functools.partial(self._begin_references, context, symbol))
+            for symbol in declared[:MOST_DECLARATIONS]
+        ]
         places, answers = Places(), await_replies(context, sent)
         for name, answer in zip(self.names, answers, strict=False):
             if isinstance(answer, Reply):
@@ -250,13 +254,10 @@ class _Search:
         inferred = infers_types(self._file.path)
         return changed_declarations(self._old, self._new, outline, inferred=inferred)
 
-    def _begin_references(self, context: Context, symbol: Outline) -> SentRequest | Exception:
+    def _begin_references(self, context: Context, symbol: Outline) -> SentRequest:
         more = {"includeDeclaration": True}
         build = params_at(symbol.line + 1, symbol.column + 1, context=more)
-        try:
-            return self._begin(context, REFERENCES, build)
-        except errors.LspkitError as problem:
-            return problem
+        return self._begin(context, REFERENCES, build)
 
     def _begin(self, context: Context, method: str, build: Build) -> SentRequest:
         until = request_deadline(context, self._server)

@@ -15,7 +15,7 @@ from lspkit.operations.host import Question, Span
 from lspkit.operations.host_results import Reply
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.wire.raw_items import read_location_ranges, read_raw_items
-from lspkit.runtime.concurrency.parallel import in_parallel
+from lspkit.runtime.concurrency.parallel import attempt, in_parallel
 from lspkit.runtime.exchange.ask_server import (
     SentRequest,
     await_reply,
@@ -92,7 +92,7 @@ def _ask_all(
         jobs = [partial(_ask_one, context, server, file, question) for server in servers]
         return in_parallel(context.threads, jobs)
     # All requests are sent before the first answer is waited for.
-    sent = [_begin(context, server, file, question) for server in servers]
+    sent = [attempt(partial(_begin, context, server, file, question)) for server in servers]
     return [
         _finish(context, server, file, question, request)
         for server, request in zip(servers, sent, strict=True)
@@ -126,17 +126,10 @@ def _is_confused(server: Server, question: Question) -> bool:
     return question.omits_declarations and server.choice.definition.confuses_declarations
 
 
-def _begin(
-    context: Context, server: Server, file: File, question: Question
-) -> SentRequest | Exception:
+def _begin(context: Context, server: Server, file: File, question: Question) -> SentRequest:
     until = request_deadline(context, server)
     method, build = question.method, question.build
-    try:
-        return begin_document_request(
-            context, server, file, None, method, build, until, gives_way=True
-        )
-    except Exception as problem:  # noqa: BLE001 (it is the result of this server)
-        return problem
+    return begin_document_request(context, server, file, None, method, build, until, gives_way=True)
 
 
 def _finish(
@@ -147,21 +140,11 @@ def _finish(
     sent: SentRequest | Exception,
 ) -> Reply | Exception:
     """The answer to a request. If the server has to be asked anew, that is done here."""
-    try:
-        if isinstance(sent, Exception):
-            raise sent
-        return await_reply(context, sent)
-    except ExclusiveCallWaiting:
-        pass
-    except (ServerBrokenError, ServerUnavailableError) as problem:
-        if not server.may_be_replaced:
-            return problem
-    except Exception as problem:  # noqa: BLE001 (it is the result of this server)
-        return problem
-    try:
-        return _ask_one(context, server, file, question)
-    except Exception as problem:  # noqa: BLE001 (as above)
-        return problem
+    reply = sent if isinstance(sent, Exception) else attempt(partial(await_reply, context, sent))
+    has_ended = isinstance(reply, ServerBrokenError | ServerUnavailableError)
+    if isinstance(reply, ExclusiveCallWaiting) or (has_ended and server.may_be_replaced):
+        return attempt(partial(_ask_one, context, server, file, question))
+    return reply
 
 
 def _ask_one(context: Context, server: Server, file: File, question: Question) -> Reply:
@@ -222,12 +205,8 @@ def _send(
     """Send the request; None if the server has to be replaced and was not asked."""
     method, about = question.method, file.uri if question.in_step else ""
     if about and question.text is None and not server.channel.queue.has_exclusive_calls:
-        until = request_deadline(context, server)
         try:
-            sent = begin_document_request(
-                context, server, file, None, method, question.build, until, gives_way=True
-            )
-            return await_reply(context, sent)
+            return await_reply(context, _begin(context, server, file, question))
         except ExclusiveCallWaiting:
             pass
     # A caller's own text must not be shown while another caller waits for an answer.
