@@ -106,13 +106,11 @@ def _is_prepared(server: Server, question: Question) -> bool:
         question.in_step
         and question.text is None
         and not question.ignore_capabilities
-        and server.is_ready
+        and server.is_free
         and not server.record.outdated
-        and server.record.loading.done
         and definition.forwards is None
         and not (definition.index is not None and _needs_index(definition.index, question.span))
         and not _is_confused(server, question)
-        and not server.channel.queue.has_exclusive_calls
     )
 
 

@@ -225,6 +225,18 @@ class Server:
         """Whether it can be asked now."""
         return self._ready and self.channel.failure is None
 
+    @property
+    def is_free(self) -> bool:
+        """Whether it can be asked now without waiting for anything, and no other call minds."""
+        connection = self.channel.connection
+        return (
+            self.is_ready
+            and self.record.loading.done
+            and not self.channel.queue.has_exclusive_calls
+            and connection is not None
+            and connection.has_room()
+        )
+
     def _came_up(self) -> None:
         channel, definition = self.channel, self.choice.definition
         with channel.lock:
