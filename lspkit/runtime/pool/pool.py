@@ -207,6 +207,8 @@ class Pool:
         key = (choice.id, choice.root)
         with self._lock:
             slot = self._slots.get(key)
+            if slot and slot.server.choice.permit.trusted != choice.permit.trusted:
+                slot.server.record.outdated = True  # its root has become a clone, or is none now
             if slot is None or not slot.server.usable:
                 slot = self._take_slot(key, choice, slot)
             slot.why = choice.why
