@@ -169,6 +169,7 @@ def wait_for_answer(
     if context.call.deadline < until:  # that of a part, which ends before the whole call
         until = NamedDeadline(context.call.deadline)
     try:
+        context.call.raise_if_cancelled()  # also if the answer is there already
         if pending.view is not None and server.choice.definition.exceptions.blocks_on_new_files:
             _wait_unless_blocked(context, server, pending, until, began)
         else:
