@@ -70,7 +70,7 @@ def begin_request(
 ) -> SentRequest:
     """Send a request about no document."""
     wait_for_room(context, server, method, until)
-    return _sent(server, until, lambda: server.channel.ask(method, params))
+    return _send(server, until, lambda: server.channel.ask(method, params))
 
 
 def begin_document_request(
@@ -92,10 +92,10 @@ def begin_document_request(
     """
     wait_for_room(context, server, method, until)
     send = functools.partial(server.channel.ask_about, file, text, method, build)
-    return _sent(server, until, send, gives_way=gives_way)
+    return _send(server, until, send, gives_way=gives_way)
 
 
-def _sent(
+def _send(
     server: Server, until: float, send: Callable[[], PendingRequest], *, gives_way: bool = False
 ) -> SentRequest:
     return SentRequest(server, send(), until, time.monotonic(), send, gives_way)
@@ -174,7 +174,7 @@ def wait_for_answer(
             _wait_unless_blocked(context, server, pending, until, began)
         else:
             if not context.call.wait(pending.waiter, until):
-                raise _timed_out(context, server, pending.method, began, until)
+                raise _timeout(context, server, pending.method, began, until)
     except RequestTimeoutError:
         server.give_up_if_stuck(pending, began, context.pool.request_timeout(server))
         raise
@@ -241,10 +241,10 @@ def wait_for(
     """
     began = time.monotonic() if began is None else began
     if not context.call.wait(waiter, until):
-        raise _timed_out(context, server, method, began, until)
+        raise _timeout(context, server, method, began, until)
 
 
-def _timed_out(
+def _timeout(
     context: Context, server: Server, method: str, began: float, until: float
 ) -> RequestTimeoutError:
     """Count a timeout, and return its error."""

@@ -50,10 +50,12 @@ def companion_of(context: Context, server: Server, path: str) -> Server | None:
     """The server that answers this server's requests about a file; None if there is none."""
     forwards = server.choice.definition.forwards
     key = (forwards.to if forwards is not None else "", server.root)
-    servers = [one for one in context.pool.in_use_by(context.call, key) if one.begun]
-    if key not in [(one.id, one.root) for one in servers]:
+    servers = [
+        candidate for candidate in context.pool.in_use_by(context.call, key) if candidate.begun
+    ]
+    if key not in [(candidate.id, candidate.root) for candidate in servers]:
         servers, _ = context.pool.servers_for(path, context.call)  # may start it, or start it again
-    return next((one for one in servers if (one.id, one.root) == key), None)
+    return next((candidate for candidate in servers if (candidate.id, candidate.root) == key), None)
 
 
 def wait_for_companion(context: Context, server: Server, file: File) -> None:

@@ -229,11 +229,13 @@ def _send(
 def _successor(context: Context, server: Server, file: File) -> Server:
     """The successor of a server, started if needed; raises if there is none."""
     servers, failures = servers_of(context, file)
-    for one in servers:
-        if one.id == server.id:
-            return one
+    for successor in servers:
+        if successor.id == server.id:
+            return successor
     missing = ServerBrokenError(f"{server.id} does not serve this file any more", server=server.id)
-    raise next((one for one in failures if one.fields.get("server") == server.id), missing)
+    raise next(
+        (failure for failure in failures if failure.fields.get("server") == server.id), missing
+    )
 
 
 def _ask_references(context: Context, server: Server, file: File, question: Question) -> Reply:
@@ -255,11 +257,11 @@ def _ask_references(context: Context, server: Server, file: File, question: Ques
         reply = _ask_as_is(context, server, file, with_declarations)
         declared = _ask_as_is(context, server, file, declarations)
         if declared.view.text.value == reply.view.text.value:
-            return msgspec.structs.replace(reply, result=_without(reply.result, declared.result))
+            return msgspec.structs.replace(reply, result=_remove(reply.result, declared.result))
     return reply
 
 
-def _without(references: bytes, declarations: bytes) -> bytes:
+def _remove(references: bytes, declarations: bytes) -> bytes:
     """The references that are no declaration. Those that cannot be decoded stay."""
     declared, pieces = read_location_ranges(declarations).items, read_raw_items(references)
     if pieces.dropped:
