@@ -99,6 +99,7 @@ class ShowTextsRequest(Request[int], frozen=True, kw_only=True):
     """Show the servers these texts instead of the files."""
 
     only_once = True
+    shows_texts = True
 
     texts: dict[str, str]
 
@@ -109,6 +110,8 @@ class ShowTextsRequest(Request[int], frozen=True, kw_only=True):
 
 class ShowDiskRequest(Request[None], frozen=True, kw_only=True):
     """Show the servers the files again."""
+
+    shows_texts = True
 
     number: int
 

@@ -86,19 +86,19 @@ class SubtypesRequest(ItemRequest[Answer[TypeItem]], frozen=True, kw_only=True):
 @operation("prepare_call_hierarchy", CallHierarchyRequest, list[CallItem])
 def prepare_call_hierarchy(request: CallHierarchyRequest, host: Host) -> Answer[CallItem]:
     """The items at the position, of all servers."""
-    found = _prepare(request, host, "textDocument/prepareCallHierarchy", CallItem)
-    return Answer(sort_unique(found, _sort_key), found.caveats)
+    items = _prepare(request, host, "textDocument/prepareCallHierarchy", CallItem)
+    return Answer(sort_unique(items, _sort_key), items.caveats)
 
 
 def _prepare(
     request: PositionRequest[Any], host: Host, method: str, kind: type[Item]
 ) -> Answer[Item]:
     replies = ask_at(request, host, method)
-    found: list[Item] = []
+    all_items: list[Item] = []
     decoded = decode_replies(host, replies, read_hierarchy_items)
     for reply, items in decoded:
-        found += _items(host, reply, items, request.path, kind)
-    return answer_from(decoded, found)
+        all_items += _items(host, reply, items, request.path, kind)
+    return answer_from(decoded, all_items)
 
 
 def _sort_key(item: HierarchyItem) -> tuple[Any, ...]:
@@ -145,14 +145,14 @@ def _ask_each(
     items = Answer([given]) if given else _items_at_position(request, host, kind)
     caveats = list(items.caveats)
     if len(items) < 2:
-        found = [(items[0], ask(items[0]))] if items else []
+        answers = [(items[0], ask(items[0]))] if items else []
     else:
         results: list[Answer[T] | LspkitError] = host.do_all(
             [msgspec.structs.replace(request, item=item) for item in items]
         )
-        found, failed = _complete_servers(host, list(zip(items, results, strict=True)))
+        answers, failed = _complete_servers(host, list(zip(items, results, strict=True)))
         caveats += failed
-    return found, [*caveats, *(one for _, answer in found for one in answer.caveats)]
+    return answers, [*caveats, *(caveat for _, answer in answers for caveat in answer.caveats)]
 
 
 def _items_at_position(request: ItemRequest[Any], host: Host, kind: type[Item]) -> Answer[Item]:
@@ -160,12 +160,12 @@ def _items_at_position(request: ItemRequest[Any], host: Host, kind: type[Item]) 
     method = "textDocument/prepareCallHierarchy"
     if kind is not CallItem:
         method = "textDocument/prepareTypeHierarchy"
-    found = _prepare(request, host, method, kind)
-    if not found and request.needs_item:
+    items = _prepare(request, host, method, kind)
+    if not items and request.needs_item:
         what = "function" if kind is CallItem else "type"
         raise PositionError(f"there is no {what} at this position in {request.path}")
-    distinct = {(item.server, item.raw): item for item in found}
-    return Answer(sorted(distinct.values(), key=_sort_key), found.caveats)
+    distinct = {(item.server, item.raw): item for item in items}
+    return Answer(sorted(distinct.values(), key=_sort_key), items.caveats)
 
 
 def _complete_servers(
@@ -181,16 +181,16 @@ def _complete_servers(
             failed.setdefault(item.server, result)
         elif isinstance(result, LspkitError):
             raise result
-    found = [
+    complete = [
         (item, result)
         for item, result in results
         if item.server not in failed and not isinstance(result, LspkitError)
     ]
     if failed:
         host.report_undecodable(list(failed.values()), list(failed))
-        if not found:
+        if not complete:
             raise next(iter(failed.values()))
-    return found, failure_caveats(failed.values())
+    return complete, failure_caveats(failed.values())
 
 
 def _ask_about(host: Host, item: HierarchyItem, method: str) -> list[Reply]:
@@ -214,20 +214,20 @@ def _calls(
     """The calls of all items, merged by caller or callee."""
     ask = functools.partial(_calls_of, host, method=method)
     results, caveats = _ask_each(request, host, given, CallItem, ask)
-    calls = _merged(results, method)
+    calls = _merge(results, method)
     if method.endswith("outgoingCalls") or not results:
         return Answer(calls, caveats)
     missing, doubts = _calls_left_out(host, results[0][0], calls)
     if missing:
         # Their files are open by now, so the server knows them.
         results, caveats = _ask_each(request, host, given, CallItem, ask)
-        calls = _merged(results, method)
+        calls = _merge(results, method)
         missing = [place for place in missing if not _has_call(calls, place)]
     more, nobody = _calls_at(host, missing)
     if nobody:
         message = f"it is also called at {', '.join(map(str, nobody[:SHOWN]))}"
         doubts.append(Caveat(UNEXPLAINED, message, places=tuple(nobody[:MOST_PLACES])))
-    calls = _merged([*results, (results[0][0], Answer(more))], method)
+    calls = _merge([*results, (results[0][0], Answer(more))], method)
     return Answer(calls, [*caveats, *doubts])
 
 
@@ -238,11 +238,11 @@ def _calls_left_out(
     if item.path is None:
         return [], []
     start = item.selection.start
-    asked = ReferencesRequest(
+    request = ReferencesRequest(
         path=str(item.path), line=start.line, column=start.column, include_declaration=False
     )
     try:
-        places = references(asked, host)
+        places = references(request, host)
     except CancelledError:
         raise
     except LspkitError:
@@ -263,7 +263,9 @@ def _calls_left_out(
 def _has_call(calls: list[Call], place: Location) -> bool:
     return any(
         call.item.path == place.path
-        and any(one.start <= place.range.start <= one.end for one in call.ranges)
+        and any(
+            call_range.start <= place.range.start <= call_range.end for call_range in call.ranges
+        )
         for call in calls
     )
 
@@ -299,34 +301,36 @@ def _callers_at(host: Host, path: str, place: Position) -> list[CallItem]:
     )
 
 
-def _merged(results: list[tuple[CallItem, Answer[Call]]], method: str) -> list[Call]:
+def _merge(results: list[tuple[CallItem, Answer[Call]]], method: str) -> list[Call]:
     """The calls of all items, each caller or callee once, in order."""
-    found: dict[tuple[Any, ...], Call] = {}
+    by_key: dict[tuple[Any, ...], Call] = {}
     for item, calls in results:
         # The ranges of outgoing calls are in the item's own file, so they are merged per file.
         where = "" if method.endswith("incomingCalls") else str(item.path or item.uri)
         for call in calls:
             key = (_sort_key(call.item), where)
-            ranges = {*call.ranges, *(found[key].ranges if key in found else ())}
-            first = found.get(key, call).item
-            found[key] = Call(first, tuple(sorted(ranges)))
-    return [found[key] for key in sorted(found)]
+            ranges = {*call.ranges, *(by_key[key].ranges if key in by_key else ())}
+            first = by_key.get(key, call).item
+            by_key[key] = Call(first, tuple(sorted(ranges)))
+    return [by_key[key] for key in sorted(by_key)]
 
 
 def _calls_of(host: Host, item: CallItem, method: str) -> Answer[Call]:
-    found: list[Call] = []
+    calls: list[Call] = []
     replies = _ask_about(host, item, method)
     decoded = decode_replies(host, replies, read_calls_with_items)
     for reply, read in decoded:
         ends = [(call.item, wire) for call, wire in read]
         others = _items(host, reply, ends, item.via, CallItem)
-        translate = make_translator(host, reply, [item.uri, *(one.uri for one in others)])
+        translate = make_translator(host, reply, [item.uri, *(end.uri for end in others)])
         incoming = method.endswith("incomingCalls")
         for (wire, _), other in zip(read, others, strict=True):
             text = translate.place((other if incoming else item).uri).text
-            ranges = tuple(translate.range(text, one) for one in wire.from_ranges or ())
-            found.append(Call(other, ranges))
-    return answer_from(decoded, found)
+            ranges = tuple(
+                translate.range(text, wire_range) for wire_range in wire.from_ranges or ()
+            )
+            calls.append(Call(other, ranges))
+    return answer_from(decoded, calls)
 
 
 def _types(
@@ -334,16 +338,16 @@ def _types(
 ) -> Answer[TypeItem]:
     ask = functools.partial(_types_of, host, method=method)
     results, caveats = _ask_each(request, host, given, TypeItem, ask)
-    return Answer(sort_unique((one for _, types in results for one in types), _sort_key), caveats)
+    return Answer(sort_unique((item for _, types in results for item in types), _sort_key), caveats)
 
 
 def _types_of(host: Host, item: TypeItem, method: str) -> Answer[TypeItem]:
-    found: list[TypeItem] = []
+    all_items: list[TypeItem] = []
     replies = _ask_about(host, item, method)
     decoded = decode_replies(host, replies, read_hierarchy_items)
     for reply, items in decoded:
-        found += _items(host, reply, items, item.via, TypeItem)
-    return answer_from(decoded, found)
+        all_items += _items(host, reply, items, item.via, TypeItem)
+    return answer_from(decoded, all_items)
 
 
 @operation("incoming_calls", IncomingCallsRequest, list[Call])

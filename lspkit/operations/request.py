@@ -61,6 +61,8 @@ class Request(msgspec.Struct, Generic[T_co], frozen=True, kw_only=True):
 
     #: Whether it is not sent again to a new service: it may have been carried out.
     only_once: ClassVar[bool] = False
+    #: Whether it changes what texts the servers are shown: calls that are submitted later see that.
+    shows_texts: ClassVar[bool] = False
 
     @property
     def is_about_many_files(self) -> bool:

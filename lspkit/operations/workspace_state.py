@@ -24,6 +24,8 @@ class RawRequest(Request[Any], frozen=True, kw_only=True):
 class SyncRequest(FileRequest[None], frozen=True, kw_only=True):
     """Send the text of a file to its servers."""
 
+    shows_texts = True
+
     #: Whether the file as it is now is the state before the next edit.
     baseline: bool = False
 

@@ -26,7 +26,6 @@ from lspkit.operations.workspace_state import (
     SettingsRequest,
     StatusRequest,
     StatusTextRequest,
-    SyncRequest,
     TrustNoticeRequest,
     WaitForChangeRequest,
     WarningsRequest,
@@ -35,7 +34,7 @@ from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.client_turns import ClientTurn, ClientTurns
 from lspkit.runtime.concurrency.epoch import Epoch
 from lspkit.runtime.concurrency.event_stream import EventStream
-from lspkit.runtime.concurrency.parallel import hand_over, submit_to
+from lspkit.runtime.concurrency.parallel import hand_over
 from lspkit.runtime.concurrency.teardown import Teardown
 from lspkit.runtime.concurrency.text_order import TextOrder
 from lspkit.runtime.concurrency.thread_cache import MOST_CALLS, ThreadCache
@@ -91,8 +90,6 @@ WITHOUT_TURN = frozenset(
 #: Imported now: later there may be no file descriptor left to read a module.
 OPERATIONS = all_operations()
 
-#: Requests that show the servers texts: calls that are submitted after them see these.
-SHOWS_TEXTS = frozenset({ShowDiskRequest, ShowTextsRequest, SyncRequest})
 #: Seconds for which an interrupted call may go on before the interrupt is raised: it cancels its
 #: requests. One that changes files is waited for.
 LAST_MOMENT = 0.5
@@ -196,24 +193,23 @@ class LocalEngine:
         self, request: Request[Any], result: Any, limits: Limits, interrupt: BaseException
     ) -> None:
         """An interrupt has lost the result of a call, without which nobody can take it back."""
+        shown = isinstance(request, ShowTextsRequest)
         try:
-            if isinstance(request, ShowTextsRequest):
+            if shown:
                 self.run(ShowDiskRequest(number=result), Limits(client=limits.client))
             elif isinstance(result, AppliedEdit):
                 self.run(UndoRequest(applied=result), Limits(client=limits.client))
         except LspkitError as problem:
-            interrupt.add_note(f"an edit was not undone: {problem}")
+            interrupt.add_note(f"{'an overlay' if shown else 'an edit'} was not undone: {problem}")
 
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Carry out a request in a thread of its own."""
         call = Call(limits.timeout, limits.cancel, limits.answer_log)
-        turn = self._order.join(shows=type(request) in SHOWS_TEXTS)
 
         def carry_out() -> T:
-            turn.begin(call)
             return self._carry_out(request, limits.client, call)
 
-        return submit_to(self.threads, carry_out, turn.end)
+        return self._order.submit(self.threads, carry_out, call, shows=request.shows_texts)
 
     def in_thread(self, job: Callable[[], object]) -> bool:
         """Run a job that makes calls in a thread of its own. False if there are too many."""

@@ -28,7 +28,7 @@ from lspkit.operations import (
 from lspkit.protocol.wire import messages
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.parallel import no_thread_error
-from lspkit.runtime.concurrency.text_order import TextOrder
+from lspkit.runtime.concurrency.text_order import TextOrder, TextTurn
 from lspkit.runtime.engine_api import Limits
 from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.service.incoming_call import IncomingCall
@@ -43,8 +43,6 @@ log = logging.getLogger("lspkit.service")
 MOST_CALLS = 200
 #: Bytes of their parameters. A single request may have more.
 MOST_PARAMS = 64 * 1024 * 1024
-#: Requests whose effect ends with the connection.
-NOTED = frozenset({ShowTextsRequest, ShowDiskRequest, SyncRequest})
 #: Milliseconds that a call waits for an epoch at most: a month.
 LONGEST_WAIT = 30 * 24 * 3600 * 1000
 
@@ -180,8 +178,8 @@ class ClientSession:
 
     def _begin_in_thread(self, method: Method, call: IncomingCall, given: Any) -> None:
         """Answer a call in a thread of its own; those that show texts before those after them."""
-        request = given[0] if isinstance(given, tuple) else None
-        turn = self._order.join(shows=type(request) in NOTED)
+        turn = TextTurn()
+        self._order.join(turn, shows=isinstance(given, tuple) and given[0].shows_texts)
 
         def carry_out() -> None:
             try:
@@ -239,7 +237,7 @@ class ClientSession:
         if type(request) is ShowDiskRequest and request.number not in self._overlays:
             raise ValueError(f"this connection has no overlay {request.number}")
         value = call.run(request, timeout, client=self._client(request))
-        if type(request) in NOTED:
+        if request.shows_texts:
             self._note(request, value)
         log = call.answer_log
         call.answer_raw(encode_result(value, log.answered, log.failed))

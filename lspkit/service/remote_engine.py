@@ -9,7 +9,6 @@ from lspkit.errors import CancelledError, RequestTimeoutError, ServerUnavailable
 from lspkit.operations.request import OPERATIONS, Request
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.event_stream import EventStream
-from lspkit.runtime.concurrency.parallel import submit_to
 from lspkit.runtime.concurrency.text_order import TextOrder
 from lspkit.runtime.concurrency.thread_cache import ThreadCache
 from lspkit.runtime.engine_api import Limits
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from lspkit.service.peer import Peer
 
 T = TypeVar("T")
-
-#: The names of requests that show the servers texts: calls that are submitted after them see these.
-SHOWS_TEXTS = frozenset({"show_disk", "show_texts", "sync"})
 
 
 class RemoteEngine:
@@ -48,13 +44,11 @@ class RemoteEngine:
     def submit(self, request: Request[T], limits: Limits) -> Future[T]:
         """Carry out a request in a thread of its own."""
         call = Call(limits.timeout, limits.cancel, limits.answer_log)
-        turn = self._order.join(shows=OPERATIONS[type(request)].name in SHOWS_TEXTS)
 
         def carry_out() -> T:
-            turn.begin(call)
             return self._carry_out(request, call)
 
-        return submit_to(self._threads, carry_out, turn.end)
+        return self._order.submit(self._threads, carry_out, call, shows=request.shows_texts)
 
     def _carry_out(self, request: Request[T], call: Call) -> T:
         if OPERATIONS[type(request)].name == "show_disk":

@@ -82,20 +82,15 @@ def find_word_dependents(
         result.reason = held.reason or result.reason
         users: dict[str, None] = {}
         for path, words in held.files.items():
-            uses = [one for one in words if _is_use(one, names)]
+            uses = [word for word in words if _is_use(word, names)]
             if not uses:
                 continue
             if path != found.path:
-                lines = {one.line for one in words if one.part != "comment"}
+                lines = {word.line for word in words if word.part != "comment"}
                 result.lines.setdefault(path, set()).update(lines)
             if path not in texts:
                 texts[path] = _lines_of(host, path)
-            known = found.lines.get(path, ())
-            sure = [
-                one
-                for one in uses
-                if one.word not in found.members or path == found.path or one.line in known
-            ]
+            sure = _sure_uses(path, uses, found)
             if len(sure) > MOST_USES:
                 result.reason = result.reason or SPREAD
             users |= dict.fromkeys(_users(path, texts[path], sure[:MOST_USES], inside))
@@ -106,6 +101,16 @@ def find_word_dependents(
     if wanted:
         result.reason = result.reason or SPREAD
     return result
+
+
+def _sure_uses(path: str, uses: list[Word], found: host_results.Dependents) -> list[Word]:
+    """The uses of what has changed, and not of something else with the name of a member."""
+    known = found.lines.get(path, ())
+    return [
+        word
+        for word in uses
+        if word.word not in found.members or path == found.path or word.line in known
+    ]
 
 
 def _lines_of(host: Host, path: str) -> list[str]:

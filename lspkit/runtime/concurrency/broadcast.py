@@ -49,7 +49,7 @@ class Broadcast:
 
     def _tidy(self) -> None:
         alive = {
-            about: [one for one in several if one() is not None]
+            about: [reference for reference in several if reference() is not None]
             for about, several in self._waiters.items()
         }
         self._waiters = {about: several for about, several in alive.items() if several}
@@ -61,9 +61,9 @@ class Broadcast:
         with self._lock:
             self._over = self._over or over
             named = ("", about) if about else list(self._waiters)
-            waiters = [one for name in named for one in self._waiters.pop(name, ())]
+            waiters = [reference for name in named for reference in self._waiters.pop(name, ())]
             self._count -= len(waiters)
-        for one in waiters:
-            waiter = one()
+        for reference in waiters:
+            waiter = reference()
             if waiter is not None:
                 waiter.complete()

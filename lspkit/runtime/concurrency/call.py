@@ -20,6 +20,8 @@ from lspkit.runtime.concurrency.waiter import Waiter
 
 #: How often a `threading.Event` as a cancel is polled: a thread cannot wait for two things.
 EVENT_LOOK = 0.05
+#: Copied before it is raised.
+INTERRUPTED = CancelledError("the call was interrupted")
 
 
 class CancelToken:
@@ -99,7 +101,7 @@ class _Shared:
         #: Set when nobody waits for the result any more: the caller was interrupted, or the
         #: workspace is closed.
         self.stop = CancelToken()
-        self.stop_error: LspkitError = CancelledError("the call was interrupted")
+        self.stop_error: LspkitError = INTERRUPTED
         self.uses: set[Used] = set()
         #: What one part of the call has done for all parts.
         self.done: set[object] = set()
@@ -143,7 +145,7 @@ class Call(msgspec.Struct, eq=False):
             part.deadline = min(self.deadline, time.monotonic() + seconds)
         return part
 
-    def stop(self, error: LspkitError) -> None:
+    def stop(self, error: LspkitError = INTERRUPTED) -> None:
         """Nobody waits for the result any more: each wait of the call raises this error."""
         self._shared.stop_error = error
         self._shared.stop.set()
@@ -221,10 +223,6 @@ class Call(msgspec.Struct, eq=False):
             if key not in shared.done:
                 work()
                 shared.done.add(key)
-
-    def has_done(self, key: object) -> bool:
-        """Whether a part of the call has done this work."""
-        return key in self._shared.done
 
     def note_done(self, key: object) -> None:
         """This work is done, also for the other parts."""

@@ -33,9 +33,9 @@ class Delivery(Generic[T]):
         #: The id of that thread, 0 for none.
         self.by = 0
 
-    def put(self, one: T) -> None:
+    def put(self, item: T) -> None:
         """Queue an item. Does not wait."""
-        self.queue.append(one)
+        self.queue.append(item)
 
     def deliver(self, until: float = math.inf) -> bool:
         """Return when all queued items are delivered; False if that takes longer.
@@ -65,10 +65,10 @@ class Delivery(Generic[T]):
                 return False
         return True
 
-    def _hand_over(self, one: T) -> None:
+    def _hand_over(self, item: T) -> None:
         """Deliver an item. After an interrupt it stays queued: it may not have been received."""
         try:
-            self._receive(one)
+            self._receive(item)
         except Exception:
             log.exception("what was to hear about changed files failed")
 

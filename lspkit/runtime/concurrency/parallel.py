@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
-from lspkit.errors import CancelledError, RequestFailedError, WorkspaceClosedError
+from lspkit.errors import RequestFailedError, WorkspaceClosedError
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.thread_cache import MOST_CALLS, ThreadCache
 
@@ -81,7 +81,7 @@ def hand_over(threads: ThreadCache, job: Callable[[], T], call: Call, patience: 
         if is_begun:
             part.ready.acquire()
     except BaseException as interrupt:
-        call.stop(CancelledError("the call was interrupted"))
+        call.stop()
         for note in part.give_up(patience):
             interrupt.add_note(note)
         raise
@@ -129,6 +129,14 @@ def no_thread_error(threads: ThreadCache) -> Exception:
     )
 
 
+def attempt(job: Callable[[], T]) -> T | Exception:
+    """Do a job here; what it raises is its result."""
+    try:
+        return job()
+    except Exception as problem:  # noqa: BLE001 (it is the result of this job)
+        return problem
+
+
 def in_parallel(threads: ThreadCache, jobs: Sequence[Callable[[], T]]) -> list[T | Exception]:
     """Do several jobs at the same time; what one raises is its result.
 
@@ -141,10 +149,4 @@ def in_parallel(threads: ThreadCache, jobs: Sequence[Callable[[], T]]) -> list[T
         part.run()
     for part in parts:
         part.ready.acquire()
-    results: list[T | Exception] = []
-    for part in parts:
-        try:
-            results.append(part.result())
-        except Exception as problem:  # noqa: BLE001 (it is that job's result)
-            results.append(problem)
-    return results
+    return [attempt(part.result) for part in parts]

@@ -6,41 +6,62 @@ calls before it that show texts are over.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import Call
+from lspkit.runtime.concurrency.parallel import submit_to
+from lspkit.runtime.concurrency.thread_cache import ThreadCache
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+T = TypeVar("T")
 
 
-class TextTurn(NamedTuple):
+class TextTurn:
     """The place of one call in the order."""
 
-    #: Over when the last call before this one that shows a text is; None if there is none.
-    before: Broadcast | None
-    #: Over when this call is; None if it shows no text.
-    own: Broadcast | None
+    def __init__(self) -> None:
+        #: That of the last call before this one that shows a text; None if none has to be awaited.
+        self.before: TextTurn | None = None
+        self._news = Broadcast()
 
     def begin(self, call: Call) -> None:
         """Wait until it is this call's turn."""
-        if self.before is not None:
-            call.wait(self.before.next())
+        while self.before is not None and call.wait(self.before._news.next()):
+            # One that was cancelled is over, and perhaps those before it are not.
+            self.before = self.before.before
 
     def end(self) -> None:
         """The call is over. May be called again."""
-        if self.own is not None:
-            self.own.tell(over=True)
+        self._news.tell(over=True)
 
 
 class TextOrder:
     """The order of the calls of one caller, by when they were accepted."""
 
     def __init__(self) -> None:
-        self._last: Broadcast | None = None
+        self._last: TextTurn | None = None
 
-    def join(self, *, shows: bool) -> TextTurn:
-        """The turn of the next call; `shows`: it shows the servers a text. `end` has to follow."""
-        if not shows:
-            return TextTurn(self._last, None)
-        turn = TextTurn(self._last, Broadcast())
-        self._last = turn.own
-        return turn
+    def join(self, turn: TextTurn, *, shows: bool) -> None:
+        """Add the next call; `shows`: it shows the servers a text. `end` has to follow."""
+        turn.before, self._last = self._last, turn if shows else self._last
+
+    def submit(
+        self, threads: ThreadCache, job: Callable[[], T], call: Call, *, shows: bool
+    ) -> Future[T]:
+        """Carry out the next call in a thread of its own."""
+        turn = TextTurn()
+
+        def run() -> T:
+            turn.begin(call)
+            return job()
+
+        try:
+            self.join(turn, shows=shows)
+            return submit_to(threads, run, turn.end)
+        except BaseException:
+            turn.end()  # interrupted, perhaps before there is a job that ends it
+            raise

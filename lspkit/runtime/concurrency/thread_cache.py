@@ -123,11 +123,9 @@ class ThreadCache:
         with self._lock:
             worker.baton.acquire(blocking=False)  # its job may have come before it waited
             job, worker.job = worker.job, None
-            if job is None:
-                # Also where an interrupt came between the choice of the thread and its job.
-                self._workers.discard(worker)
-                if worker in self._idle:
-                    self._idle.remove(worker)
+            if job is None and worker in self._idle:
+                # It ends. It is not there if an interrupt came between its choice and its job.
+                self._idle.remove(worker)
             return job
 
     def call_back(self, job: Callable[[], None]) -> None:

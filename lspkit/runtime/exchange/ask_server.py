@@ -18,6 +18,7 @@ from lspkit.errors import RequestFailedError, RequestTimeoutError
 from lspkit.operations.host_results import Reply
 from lspkit.protocol.events import Answered
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, REQUEST_CANCELLED, SERVER_CANCELLED
+from lspkit.runtime.concurrency.parallel import attempt
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import nowhere
@@ -68,7 +69,7 @@ def begin_request(
 ) -> SentRequest:
     """Send a request about no document."""
     wait_for_room(context, server, method, until)
-    return _sent(server, until, lambda: server.channel.ask(method, params))
+    return _send(server, until, lambda: server.channel.ask(method, params))
 
 
 def begin_document_request(
@@ -90,10 +91,10 @@ def begin_document_request(
     """
     wait_for_room(context, server, method, until)
     send = functools.partial(server.channel.ask_about, file, text, method, build)
-    return _sent(server, until, send, gives_way=gives_way)
+    return _send(server, until, send, gives_way=gives_way)
 
 
-def _sent(
+def _send(
     server: Server, until: float, send: Callable[[], PendingRequest], *, gives_way: bool = False
 ) -> SentRequest:
     return SentRequest(server, send(), until, time.monotonic(), send, gives_way)
@@ -145,16 +146,11 @@ def await_replies(
 ) -> list[Reply | Exception]:
     """The answers to several requests; what fails is its own result, as what could not be sent."""
     return [
-        request if isinstance(request, Exception) else _reply_or_problem(context, request)
+        request
+        if isinstance(request, Exception)
+        else attempt(functools.partial(await_reply, context, request))
         for request in sent
     ]
-
-
-def _reply_or_problem(context: Context, sent: SentRequest) -> Reply | Exception:
-    try:
-        return await_reply(context, sent)
-    except Exception as problem:  # noqa: BLE001 (it is the result of this request)
-        return problem
 
 
 def wait_for_answer(
@@ -172,11 +168,12 @@ def wait_for_answer(
     if context.call.deadline < until:  # that of a part, which ends before the whole call
         until = NamedDeadline(context.call.deadline)
     try:
+        context.call.raise_if_cancelled()  # also if the answer is there already
         if pending.view is not None and server.choice.definition.exceptions.blocks_on_new_files:
             _wait_unless_blocked(context, server, pending, until, began)
         else:
             if not context.call.wait(pending.waiter, until):
-                raise _timed_out(context, server, pending.method, began, until)
+                raise _timeout(context, server, pending.method, began, until)
     except RequestTimeoutError:
         server.give_up_if_stuck(pending, began, context.pool.request_timeout(server))
         raise
@@ -244,10 +241,10 @@ def wait_for(
     """
     began = time.monotonic() if began is None else began
     if not context.call.wait(waiter, until):
-        raise _timed_out(context, server, method, began, until)
+        raise _timeout(context, server, method, began, until)
 
 
-def _timed_out(
+def _timeout(
     context: Context, server: Server, method: str, began: float, until: float
 ) -> RequestTimeoutError:
     """Count a timeout, and return its error."""

@@ -35,11 +35,11 @@ def servers_of(
     if is_library(context, file):
         return servers_of_library(context, file)
     before, read = context.pool.assignments.turnover, file if text is None else None
-    found = context.pool.servers_for(file.path, context.call, read)
+    assignment = context.pool.servers_for(file.path, context.call, read)
     catch_up_with_disk(context)
-    deliver_events(context, found[0])
+    deliver_events(context, assignment[0])
     if context.pool.assignments.turnover == before:
-        return found
+        return assignment
     return context.pool.servers_for(file.path, context.call, read)
 
 

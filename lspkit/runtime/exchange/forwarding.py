@@ -94,21 +94,23 @@ def _answer(server: Server, forwards: Forwards, answer: list[Any]) -> None:
 def _questions(params: bytes | None) -> list[list[Any]]:
     """Number, command and arguments of each request."""
     try:
-        found = decode_any(params) if params is not None else None
+        requests = decode_any(params) if params is not None else None
     except (ValueError, RecursionError):
         return []
-    if not isinstance(found, list):
+    if not isinstance(requests, list):
         return []
-    return [[*one, None, None][:3] for one in found if isinstance(one, list) and one]
+    return [
+        [*request, None, None][:3] for request in requests if isinstance(request, list) and request
+    ]
 
 
 def _file_in(arguments: Any) -> str:
     """The file that TypeScript's server is asked about: by name, or first in a list."""
     if isinstance(arguments, dict):
-        found = arguments.get("file")
+        path = arguments.get("file")
     else:
-        found = arguments[0] if isinstance(arguments, list) and arguments else None
-    return found if isinstance(found, str) else ""
+        path = arguments[0] if isinstance(arguments, list) and arguments else None
+    return path if isinstance(path, str) else ""
 
 
 def _body_of(answer: bytes) -> Any:

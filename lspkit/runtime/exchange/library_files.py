@@ -27,33 +27,33 @@ PACKAGES = "**/node_modules/**"
 
 def note_libraries(context: Context, server: str, asked_uri: str, uris: Iterable[str]) -> None:
     """Note the files that an answer of a server names and that are out of reach."""
-    found: Server | None = None
+    source: Server | None = None
     for uri in uris:
         place = context.files.place(uri)
         path = place.path
         if path is None or place.readable is not None or str(path) in context.files.libraries:
             continue
-        found = found or _server(context, server, asked_uri)
-        if found is None:
+        source = source or _server(context, server, asked_uri)
+        if source is None:
             return
         real = os.path.realpath(path)
-        if found.choice.definition.language_of(os.path.basename(real)) is None:
+        if source.choice.definition.language_of(os.path.basename(real)) is None:
             continue
         via = uri_to_path(asked_uri) or ""
         for name in {str(path), real}:
             context.files.note_library(
-                name, LibraryFile(real, normalize_uri(uri), found.id, found.root, via)
+                name, LibraryFile(real, normalize_uri(uri), source.id, source.root, via)
             )
 
 
 def _server(context: Context, id: str, uri: str) -> Server | None:
     """The server of an id that has a document open, or else the first."""
-    those = [one for one in context.pool.servers() if one.id == id]
-    for one in those:
-        with one.channel.lock:
-            if one.channel.documents.get(normalize_uri(uri)) is not None:
-                return one
-    return those[0] if those else None
+    servers = [server for server in context.pool.servers() if server.id == id]
+    for server in servers:
+        with server.channel.lock:
+            if server.channel.documents.get(normalize_uri(uri)) is not None:
+                return server
+    return servers[0] if servers else None
 
 
 def locate_to_read(context: Context, path: str, since: float = float("inf")) -> File:
@@ -65,7 +65,7 @@ def locate_to_read(context: Context, path: str, since: float = float("inf")) -> 
         if library is None or problem.code not in ("EOUTSIDE", "EEXCLUDED"):
             raise
         boundary = context.files.boundary
-        allowed = tuple(one for one in boundary.exclude if one != PACKAGES)
+        allowed = tuple(pattern for pattern in boundary.exclude if pattern != PACKAGES)
         wider = msgspec.structs.replace(boundary, allow_external=True, exclude=allowed)
         if is_excluded(library.path, wider):
             raise
@@ -89,5 +89,5 @@ def servers_of_library(context: Context, file: File) -> tuple[list[Server], list
     servers = context.pool.in_use_by(context.call, (library.server, library.root))
     if servers or not library.via:
         return servers, []
-    found, failures = context.pool.servers_for(library.via, context.call)
-    return [one for one in found if one.id == library.server], failures
+    candidates, failures = context.pool.servers_for(library.via, context.call)
+    return [server for server in candidates if server.id == library.server], failures

@@ -65,13 +65,13 @@ def companion_of(context: Context, server: Server, path: str) -> Server | None:
     forwards = server.choice.definition.forwards
     key = (forwards.to if forwards is not None else "", server.root)
     servers = [
-        server
-        for server in context.pool.in_use_by(context.call, key)
-        if server.state is not ProcessState.NEW
+        candidate
+        for candidate in context.pool.in_use_by(context.call, key)
+        if candidate.state is not ProcessState.NEW
     ]
-    if key not in [(one.id, one.root) for one in servers]:
+    if key not in [(candidate.id, candidate.root) for candidate in servers]:
         servers, _ = context.pool.servers_for(path, context.call)  # may start it, or start it again
-    return next((one for one in servers if (one.id, one.root) == key), None)
+    return next((candidate for candidate in servers if (candidate.id, candidate.root) == key), None)
 
 
 def wait_for_companion(context: Context, server: Server, file: File) -> None:

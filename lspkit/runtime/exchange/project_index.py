@@ -58,14 +58,14 @@ def wait_for_index(
     with server.channel.lock:
         server.index.wanted(time.monotonic())
     until = _deadline(context, server, patient=patient)
-    found: list[Caveat] = []
+    caveats: list[Caveat] = []
     if rule.project is not None:
-        found += _wait_for_projects(context, server, rule.project, file, until)
+        caveats += _wait_for_projects(context, server, rule.project, file, until)
     if rule.built_by is not None:
-        found += _wait_for_build(context, server, rule, file, until)
+        caveats += _wait_for_build(context, server, rule, file, until)
     elif rule.silent:
-        found += _wait_for_rest(context, server, until)
-    return found
+        caveats += _wait_for_rest(context, server, until)
+    return caveats
 
 
 def _deadline(context: Context, server: Server, *, patient: bool) -> float:
@@ -139,8 +139,8 @@ def _open_changed(context: Context, server: Server, until: float) -> Caveats:
 
 def _loading(server: Server) -> Caveat:
     doing = ", ".join(text for text, _ in server.channel.session.progress.busy_with())
-    told = f" ({doing})" if doing else ""
-    message = f"{server.id} still reads the project{told}: ask again later, or give a timeout"
+    detail = f" ({doing})" if doing else ""
+    message = f"{server.id} still reads the project{detail}: ask again later, or give a timeout"
     return Caveat("index loading", message, server.id)
 
 
@@ -180,7 +180,7 @@ def _wait_for_projects(
     context: Context, server: Server, query: ProjectQuery, file: File | None, until: float
 ) -> Caveats:
     """Have the server load its projects, and tell whether the file belongs to one."""
-    found: list[Caveat] = []
+    caveats: list[Caveat] = []
     if file is not None and file.stamp is not None:
         server.channel.sync(file, None)
         own = config_of(context, server, query, file, until)
@@ -190,7 +190,7 @@ def _wait_for_projects(
                 f"{display_path_of(file)} belongs to no project of {server.id} (no {names} "
                 "includes it): only open files and what they import are known"
             )
-            found.append(Caveat("outside the project", message, server.id))
+            caveats.append(Caveat("outside the project", message, server.id))
         if own:
             server.index.documents.setdefault(os.path.realpath(own), file.path)
     if not server.index.projects_loaded:
@@ -198,12 +198,12 @@ def _wait_for_projects(
     if file is None and not server.index.projects_found:
         names = " or ".join(query.configs)
         message = f"there is no {names}: only open files and what they import are known"
-        found.append(Caveat("no project index", message, server.id))
+        caveats.append(Caveat("no project index", message, server.id))
     if server.index.projects_left:
         left = server.index.projects_left
         message = f"{server.id} has not loaded {left} more projects of this folder"
-        found.append(Caveat("index loading", message, server.id))
-    return found
+        caveats.append(Caveat("index loading", message, server.id))
+    return caveats
 
 
 def display_path_of(file: File) -> str:
@@ -249,7 +249,7 @@ def config_of(
 ) -> str | None:
     """The configuration that includes a file; empty if there is none, None if not known."""
     try:
-        reply = request_server(context, server, query.method, _filled(query.params, file), until)
+        reply = request_server(context, server, query.method, _fill(query.params, file), until)
         value: Any = decode_any(reply.result)
         for key in query.result:
             value = value[key]
@@ -260,14 +260,14 @@ def config_of(
     return "" if value.startswith(_NO_CONFIG) else value
 
 
-def _filled(params: dict[str, Any], file: File) -> Any:
+def _fill(params: dict[str, Any], file: File) -> Any:
     """The params with the document in the place of the placeholders."""
 
     def fill(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: fill(one) for key, one in value.items()}
+            return {key: fill(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [fill(one) for one in value]
+            return [fill(item) for item in value]
         return (
             {"{path}": file.path, "{uri}": file.uri}.get(value, value)
             if isinstance(value, str)

@@ -49,19 +49,19 @@ def of_the_able(failures: list[LspkitError], method: str) -> list[LspkitError]:
     A linter that is held back has not failed to find a definition.
     """
     return [
-        one
-        if might_answer(server := str(one.fields.get("server", "")), method)
+        failure
+        if might_answer(server := str(failure.fields.get("server", "")), method)
         else unsupported(method, server)
-        for one in failures
+        for failure in failures
     ]
 
 
 def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
     """The failure that says most, of at least one: `UnsupportedError` says least."""
-    told = [one for one in failures if not isinstance(one, UnsupportedError)]
-    if told:
-        return told[0]
-    ids = tuple(server for one in failures for server in getattr(one, "servers", ()))
+    able = [failure for failure in failures if not isinstance(failure, UnsupportedError)]
+    if able:
+        return able[0]
+    ids = tuple(server for failure in failures for server in getattr(failure, "servers", ()))
     return UnsupportedError(
         f"{method} is not supported by {', '.join(ids)}", operation=method, servers=ids
     )
@@ -114,7 +114,7 @@ def collect_replies(
     """
     replies, failed = sorted_out(results)
     problems = of_the_able([*failed, *failures], method)
-    call.log_answers((one.server for one in replies), problems)
+    call.log_answers((reply.server for reply in replies), problems)
     if not replies:
         raise worst_of(problems, method)
     return [with_caveats(replies[0], failure_caveats(problems)), *replies[1:]]

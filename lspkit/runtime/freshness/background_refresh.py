@@ -83,9 +83,13 @@ class BackgroundRefresh:
     def _old(self, server: Server, since: float) -> list[str]:
         with server.channel.lock:
             store = server.channel.observations.store
-            open_now = {one.key.uri for one in server.channel.documents if one.stamp is not None}
-            asked = [uri for uri in store.asked_about() if uri in open_now]
-            return [uri for uri in asked if store.newest(uri) < since]
+            open_now = {
+                document.key.uri
+                for document in server.channel.documents
+                if document.stamp is not None
+            }
+            uris = [uri for uri in store.asked_about() if uri in open_now]
+            return [uri for uri in uris if store.newest(uri) < since]
 
 
 def _ask_again(context: Context, server: Server, uri: str) -> bool:

@@ -53,7 +53,7 @@ def show_files(context: Context, paths: list[str]) -> bool:
             servers, failures = servers_of(context, file)
             is_all = is_all and not failures
             for server in servers:
-                if _takes_files(server):
+                if server.is_free:
                     refresh_documents(context, server)
                     server.channel.sync(file, None)
                     shown.append((server, file))
@@ -73,20 +73,8 @@ def begin_checks(context: Context, servers: list[Server], file: File) -> bool:
     is_all = True
     for server in servers:
         if (server, file.uri) not in context.call.begun:
-            is_all = _takes_files(server) and _begin(context, server, file) and is_all
+            is_all = server.is_free and _begin(context, server, file) and is_all
     return is_all
-
-
-def _takes_files(server: Server) -> bool:
-    """Whether a document can be sent to a server without waiting, and disturbs no other call."""
-    connection = server.channel.connection
-    return (
-        server.is_up
-        and server.is_loaded
-        and not server.channel.queue.has_exclusive_calls
-        and connection is not None
-        and connection.has_room()
-    )
 
 
 def _look_again(server: Server, file: File) -> bool:
@@ -130,7 +118,7 @@ def _may_begin(context: Context, server: Server, file: File) -> bool:
         and server.state is ProcessState.READY
         and (definition.disk.looks_again == "watched" or not clock.missed_disk(file.uri))
         and file.uri not in server.channel.queue.taken()
-        and _takes_files(server)
+        and server.is_free
         and beside(server, file.uri, context.files, context.pool) == UnsavedNeighbours()
         and not context.call.is_over
     )

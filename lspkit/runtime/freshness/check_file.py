@@ -20,7 +20,7 @@ from lspkit.operations.host_results import Examination, Examined, OthersExamined
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.text import Unsaved
-from lspkit.runtime.concurrency.parallel import in_parallel
+from lspkit.runtime.concurrency.parallel import attempt, in_parallel
 from lspkit.runtime.exchange import disk_sync
 from lspkit.runtime.exchange.ask_server import wait_for_room, wait_for_turn, wait_until_ready
 from lspkit.runtime.exchange.context import Context
@@ -37,7 +37,7 @@ from lspkit.runtime.freshness.unsaved_neighbours import (
     UnsavedNeighbours,
     beside,
     doubt_of_new_file,
-    judged,
+    judge,
 )
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.metrics import log_findings
@@ -68,9 +68,9 @@ def check_file(context: Context, baselines: Baselines, wanted: FileCheck) -> Exa
         whole, again = _examine_by_all(context, file, wanted)
         if not again:
             break
-    for one in whole.examined:
-        took = f"by {one.how} in {one.duration * 1000:.1f} ms"
-        log_findings(one.server, file.path, one.lists, took)
+    for result in whole.examined:
+        took = f"by {result.how} in {result.duration * 1000:.1f} ms"
+        log_findings(result.server, file.path, result.lists, took)
     return Examination(
         path=context.files.place(file.uri).path or Path(file.path),
         uri=file.uri,
@@ -80,7 +80,7 @@ def check_file(context: Context, baselines: Baselines, wanted: FileCheck) -> Exa
         duration=time.monotonic() - began,
         on_disk=_is_on_disk(file, wanted) and not whole.beside,
         before=baselines.get(file.path),
-        others=whole.others.told(config.diagnostics.include_severities),
+        others=whole.others.as_result(config.diagnostics.include_severities),
     )
 
 
@@ -95,23 +95,26 @@ def check_others(context: Context, edited: Sequence[str], scope: OtherScope) -> 
                 # A file that was deleted has servers, too: they know the others.
                 file = disk_sync.locate(context, path, "")
                 text = "" if file.stamp is None else None
-                found, failures = disk_sync.servers_of(context, file, text)
+                serving, failures = disk_sync.servers_of(context, file, text)
             except errors.LspkitError:
                 continue
             paths.append(file.path)
-            servers |= {one: file.path for one in found if one not in servers}
+            servers |= {server: file.path for server in serving if server not in servers}
             for problem in failures:
-                others.missed(_failed(problem, time.monotonic()))
+                others.add_missed(_failure(problem, time.monotonic()))
         if not servers:
             return OthersExamined()
-        jobs = [partial(_others_of, context, one, paths, servers[one], scope) for one in servers]
+        jobs = [
+            partial(_others_of, context, server, paths, servers[server], scope)
+            for server in servers
+        ]
         for result in in_parallel(context.threads, jobs):
             if isinstance(result, Exception):
                 raise result
             others.add(result)
-        if not any(one.has_successor for one in servers):
+        if not any(server.has_successor for server in servers):
             break
-    return others.told(severities)
+    return others.as_result(severities)
 
 
 def _others_of(
@@ -126,7 +129,7 @@ def _others_of(
         return check_other_files(context, server, about, scope, _examine_other)
     except (*OWN_FAULTS, errors.CancelledError) as problem:
         others = OtherFilesResult(coverage="open")
-        others.missed(_failed(problem, began, server.id))
+        others.add_missed(_failure(problem, began, server.id))
         return others
 
 
@@ -143,21 +146,21 @@ def _examine_by_all(context: Context, file: File, wanted: FileCheck) -> tuple[_S
         if not problem.attempts:
             raise
         failures = [problem]  # it is too early to restart it
-    whole = _SourceResult(examined=[_failed(problem, began) for problem in failures])
+    whole = _SourceResult(examined=[_failure(problem, began) for problem in failures])
     if wanted.others is not None:
         whole.others.coverage = "workspace"
-        for one in whole.examined:
-            whole.others.missed(one)
+        for examined in whole.examined:
+            whole.others.add_missed(examined)
     for server in servers:
         server.visited.discard(file.uri)  # the caller's own document stays open
-    for found in _examine_by_each(context, servers, file, wanted):
-        if isinstance(found, Exception):
-            raise found
-        whole.add(found)
-    absent = [one for one in failures if isinstance(one, errors.ServerUnavailableError)]
+    for result in _examine_by_each(context, servers, file, wanted):
+        if isinstance(result, Exception):
+            raise result
+        whole.add(result)
+    absent = [failure for failure in failures if isinstance(failure, errors.ServerUnavailableError)]
     if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
         raise whole.absent[0].copy()  # as if the servers had been missing before
-    return whole, any(one.has_successor for one in servers)
+    return whole, any(server.has_successor for server in servers)
 
 
 def _examine_by_each(
@@ -168,7 +171,7 @@ def _examine_by_each(
     is_plain = wanted.text is None and wanted.others is None
     if len(servers) > 1 and is_plain and begin_checks(context, servers, file):
         # All are asked: their answers are waited for one after the other.
-        return [result for job in jobs for result in in_parallel(context.threads, [job])]
+        return [attempt(job) for job in jobs]
     return in_parallel(context.threads, jobs)
 
 
@@ -183,7 +186,7 @@ def _examine_one(
     """
     began = time.monotonic()
     exclusive = wanted.text is not None and server.choice.definition.compares_files
-    found = _SourceResult()
+    findings = _SourceResult()
     shown: list[str] = []
     begun = None if own else context.call.begun.pop((server, file.uri), None)
     if begun is not None and wanted.text is not None:
@@ -206,18 +209,20 @@ def _examine_one(
                 server.channel.sync(neighbour, text)
             pulls = {} if begun is None else begun.pulls
             subject = CheckSubject(server, file, wanted.text, context.call, began, own, pulls)
-            found.examined = _prove_all(context, subject, wanted, found)
+            findings.examined = _prove_all(context, subject, wanted, findings)
             if wanted.others is not None:
                 # Before the caller's text is removed: the other files may depend on it.
-                found.others = check_other_files(
+                findings.others = check_other_files(
                     context, server, [file.path], wanted.others, _examine_other, file.uri
                 )
         except (*OWN_FAULTS, errors.CancelledError) as problem:
-            found.examined.append(_failed(problem, began, server.id))
-            found.absent += [problem] if isinstance(problem, errors.ServerUnavailableError) else []
+            findings.examined.append(_failure(problem, began, server.id))
+            findings.absent += (
+                [problem] if isinstance(problem, errors.ServerUnavailableError) else []
+            )
             if wanted.others is not None:
-                found.others.coverage = "open"
-                found.others.missed(found.examined[-1])
+                findings.others.coverage = "open"
+                findings.others.add_missed(findings.examined[-1])
         finally:
             if begun is not None:
                 begun.drop()
@@ -225,82 +230,86 @@ def _examine_one(
                 disk_sync.restore_document(context, server, uri)
             if wanted.text is not None and turn.done:
                 disk_sync.restore_document(context, server, file.uri)
-    known = any(one.how != "none" for one in found.examined)
+    known = any(source.how != "none" for source in findings.examined)
     took = time.monotonic() - began if known else None
     if known:
         context.pool.succeeded(server)
-    timed_out = any(one.timed_out for one in found.examined)
+    timed_out = any(source.timed_out for source in findings.examined)
     with server.channel.lock:
         server.metrics.checked(took, timed_out=timed_out)
-    found.examined = [_with_memories(one, server, file.uri) for one in found.examined]
-    return found
+    findings.examined = [_with_memories(source, server, file.uri) for source in findings.examined]
+    return findings
 
 
 def _prove_all(
-    context: Context, one: CheckSubject, wanted: FileCheck, found: _SourceResult
+    context: Context, subject: CheckSubject, wanted: FileCheck, findings: _SourceResult
 ) -> list[Examined]:
     """The findings of each source of a server about one text.
 
     If the text changes meanwhile, it starts again: with the text on disk, or the caller's own.
     """
     while True:
-        told = one.server.channel.clock.told_of_files()
-        wait_until_read(context, one.server)
-        wait_while_reloading(context, one.server)
+        notification = subject.server.channel.clock.told_of_files()
+        wait_until_read(context, subject.server)
+        wait_while_reloading(context, subject.server)
         examined: list[Examined] = []
-        texts = beside(one.server, one.uri, context.files, context.pool, one.own)
-        found.beside = found.beside or bool(texts.name)
-        if doubt := doubt_of_new_file(one.server, one.file.path, one.text, context.files):
+        texts = beside(subject.server, subject.uri, context.files, context.pool, subject.own)
+        findings.beside = findings.beside or bool(texts.name)
+        if doubt := doubt_of_new_file(
+            subject.server, subject.file.path, subject.text, context.files
+        ):
             texts = UnsavedNeighbours(texts.name, texts.unseen or doubt)
-        for rule in one.server.choice.definition.proofs:
-            name = "this text" if not _is_on_disk(one.file, wanted) else texts.name
-            if one.server.state is ProcessState.OUTDATED:
-                examined.append(one.failed(rule, OUTDATED))
+        for rule in subject.server.choice.definition.proofs:
+            name = "this text" if not _is_on_disk(subject.file, wanted) else texts.name
+            if subject.server.state is ProcessState.OUTDATED:
+                examined.append(subject.failed(rule, OUTDATED))
             elif rule.sees == "disk" and name:
-                nothing = one.failed(rule, f"it sees the disk, and {name} is not there")
+                nothing = subject.failed(rule, f"it sees the disk, and {name} is not there")
                 examined.append(msgspec.structs.replace(nothing, how="not applicable"))
             else:
-                proven = prove(context, one, rule)
-                if rule.writes and not one.call.is_over:
-                    examined = _ask_again(context, one, examined, texts, told)
-                examined.append(judged(proven, one.server, texts))
+                proven = prove(context, subject, rule)
+                if rule.writes and not subject.call.is_over:
+                    examined = _ask_again(context, subject, examined, texts, notification)
+                examined.append(judge(proven, subject.server, texts))
         examined = of_one_text(examined)
         if all(result.reason != CHANGED for result in examined):
             return examined
-        if one.call.is_over or (one.own and not one.server.channel.shows_disk(one.uri)):
+        if subject.call.is_over or (
+            subject.own and not subject.server.channel.shows_disk(subject.uri)
+        ):
             return examined  # the call that holds the entry shows its own text
         if wanted.text is None:
-            file = context.files.again(one.uri)
+            file = context.files.again(subject.uri)
             if file is None or file.stamp is None:
                 return examined
-            one = msgspec.structs.replace(one, file=file)
+            subject = msgspec.structs.replace(subject, file=file)
 
 
 def _ask_again(
     context: Context,
-    one: CheckSubject,
+    subject: CheckSubject,
     examined: list[Examined],
     texts: UnsavedNeighbours,
-    told: int,
+    notification: int,
 ) -> list[Examined]:
     """The findings of the first sources, after another source has run programs that write files.
 
-    They are requested again if the server was told of files since the notification `told`.
+    They are requested again if the server was told of files since this notification.
     """
     again: list[Examined] = []
-    rules = one.server.choice.definition.proofs[: len(examined)]
+    rules = subject.server.choice.definition.proofs[: len(examined)]
     try:
-        disk_sync.catch_up_again(context, one.server)
-        if one.server.channel.clock.told_of_files() == told:
+        disk_sync.catch_up_again(context, subject.server)
+        if subject.server.channel.clock.told_of_files() == notification:
             return examined
-        wait_until_read(context, one.server)
-        wait_while_reloading(context, one.server)
+        wait_until_read(context, subject.server)
+        wait_while_reloading(context, subject.server)
         for rule in rules:
-            proven = prove(context, one, rule)
-            again.append(judged(proven, one.server, texts))
+            proven = prove(context, subject, rule)
+            again.append(judge(proven, subject.server, texts))
     except errors.RequestTimeoutError as late:
         # The source that wrote files has findings of its own, which count.
-        again += [one.failed(rule, late.message, late=True) for rule in rules[len(again) :]]
+        again += [subject.failed(rule, late.message, late=True) for rule in rules[len(again) :]]
     return again
 
 
@@ -308,9 +317,9 @@ def _examine_other(context: Context, server: Server, file: File, own: str) -> li
     if context.call.is_over:
         # Nothing is sent: the next caller would wait for work whose result nobody reads.
         late = errors.RequestTimeoutError(NO_TIME, server=server.id)
-        return [_with_memories(_failed(late, time.monotonic()), server, file.uri)]
-    found = _examine_one(context, server, file, FileCheck(file.path), own)
-    return found.examined
+        return [_with_memories(_failure(late, time.monotonic()), server, file.uri)]
+    result = _examine_one(context, server, file, FileCheck(file.path), own)
+    return result.examined
 
 
 class _SourceResult(msgspec.Struct):
@@ -333,12 +342,12 @@ class _SourceResult(msgspec.Struct):
 
 def of_one_text(examined: list[Examined]) -> list[Examined]:
     """If sources of one server have read different texts, only the newest counts."""
-    newest = max((one.view.version for one in examined if one.view is not None), default=0)
+    newest = max((source.view.version for source in examined if source.view is not None), default=0)
     return [
-        one
-        if one.view is None or one.view.version == newest
-        else msgspec.structs.replace(one, view=None, lists=(), how="none", reason=CHANGED)
-        for one in examined
+        source
+        if source.view is None or source.view.version == newest
+        else msgspec.structs.replace(source, view=None, lists=(), how="none", reason=CHANGED)
+        for source in examined
     ]
 
 
@@ -346,17 +355,17 @@ def _is_on_disk(file: File, wanted: FileCheck) -> bool:
     return wanted.text is None and not isinstance(file.stamp, Unsaved)
 
 
-def _with_memories(one: Examined, server: Server, uri: str) -> Examined:
+def _with_memories(examined: Examined, server: Server, uri: str) -> Examined:
     """For a server without fresh findings: its earlier ones."""
-    if one.how != "none":
-        return one
-    memories = tuple(said.items for said in server.record.remembered(uri))
+    if examined.how != "none":
+        return examined
+    memories = tuple(report.items for report in server.record.remembered(uri))
     if not memories:
-        return one
-    return msgspec.structs.replace(one, memories=memories, view=nowhere(server))
+        return examined
+    return msgspec.structs.replace(examined, memories=memories, view=nowhere(server))
 
 
-def _failed(problem: errors.LspkitError, began: float, server: str = "") -> Examined:
+def _failure(problem: errors.LspkitError, began: float, server: str = "") -> Examined:
     late = isinstance(problem, errors.RequestTimeoutError)
     named = server or getattr(problem, "server", "")
     took = time.monotonic() - began

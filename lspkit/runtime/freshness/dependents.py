@@ -7,6 +7,7 @@ text is asked before it gets the new one. Other callers wait meanwhile, as for `
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Iterable, Sequence
@@ -30,7 +31,7 @@ from lspkit.protocol.methods import DOCUMENT_SYMBOLS, REFERENCES
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.wire.raw_items import read_location_ranges
 from lspkit.protocol.wire.results import SYMBOL_KINDS, WireRange, WireSymbol, read_symbols
-from lspkit.runtime.concurrency.parallel import in_parallel
+from lspkit.runtime.concurrency.parallel import attempt, in_parallel
 from lspkit.runtime.exchange import disk_sync
 from lspkit.runtime.exchange.ask_server import (
     SentRequest,
@@ -88,45 +89,47 @@ def find_dependents(context: Context, baselines: Baselines, edited: Edited) -> D
     if old == new:
         return Dependents(file.path, old=old, age=age)
     servers, _ = disk_sync.servers_of(context, file, edited.text)
-    asked = [_Search(context, one, file, old, new, edited) for one in servers if _can(one)]
-    found = in_parallel(context.threads, [one.run for one in asked])
-    places, problems = Places(), [one for one in found if isinstance(one, Exception)]
-    for result in found:
+    searches = [
+        _Search(context, server, file, old, new, edited) for server in servers if _can(server)
+    ]
+    results = in_parallel(context.threads, [search.run for search in searches])
+    places, problems = Places(), [result for result in results if isinstance(result, Exception)]
+    for result in results:
         for uri, lines in () if isinstance(result, Exception) else result.items():
             places.setdefault(uri, set()).update(lines)
     for problem in problems:
         if not isinstance(problem, OWN_FAULTS):
             raise problem
-    reason = next((why for one in (*problems, *asked) if (why := _reason(one))), "")
+    reason = next((why for outcome in (*problems, *searches) if (why := _reason(outcome))), "")
     if edited.text is None:
         baselines.note_search(file.path, old if reason else None)
-    took = max((one.took for one in asked), default=0.0)
-    unsearched = [name for one in asked for name in one.unsearched]
+    took = max((search.took for search in searches), default=0.0)
+    unsearched = [name for search in searches for name in search.unsearched]
     return Dependents(
         file.path,
         _nearest_first(
             context,
             _lines(context, places, file.path),
             {
-                one.name
-                for search in asked
-                for one in search.changed.symbols
-                if one.kind not in CONTAINERS and not IMPLICIT.fullmatch(one.name)
+                symbol.name
+                for search in searches
+                for symbol in search.changed.symbols
+                if symbol.kind not in CONTAINERS and not IMPLICIT.fullmatch(symbol.name)
             },
         ),
-        tuple(dict.fromkeys(name for one in asked for name in one.names)),
+        tuple(dict.fromkeys(name for search in searches for name in search.names)),
         old,
         reason,
         tuple(dict.fromkeys(unsearched or ([file.path] if reason else []))),
-        bool(asked) and not problems and all(one.is_internal for one in asked),
+        bool(searches) and not problems and all(search.is_internal for search in searches),
         took,
         time.monotonic() - began - took,
-        any(one.is_first for one in asked),
+        any(search.is_first for search in searches),
         age,
-        tuple(dict.fromkeys(word for one in asked for word in one.changed.words)),
-        tuple(dict.fromkeys(name for one in asked for name in one.changed.members)),
-        tuple(dict.fromkeys(name for one in asked for name in one.changed.inside)),
-        any(one.changed.has_star for one in asked),
+        tuple(dict.fromkeys(word for search in searches for word in search.changed.words)),
+        tuple(dict.fromkeys(name for search in searches for name in search.changed.members)),
+        tuple(dict.fromkeys(name for search in searches for name in search.changed.inside)),
+        any(search.changed.has_star for search in searches),
     )
 
 
@@ -143,10 +146,10 @@ def _can(server: Server) -> bool:
     return server.choice.definition.role == "types"
 
 
-def _reason(one: object) -> str:
-    if isinstance(one, _Search):
-        return one.reason
-    return "" if isinstance(one, errors.UnsupportedError) else str(one)
+def _reason(outcome: object) -> str:
+    if isinstance(outcome, _Search):
+        return outcome.reason
+    return "" if isinstance(outcome, errors.UnsupportedError) else str(outcome)
 
 
 class _Search:
@@ -210,9 +213,9 @@ class _Search:
         if not supports(DOCUMENT_SYMBOLS, key) or not supports(REFERENCES, key):
             return {}
         reply = await_reply(context, self._begin(context, DOCUMENT_SYMBOLS, about_the_file))
-        changed = self._changed(reply)
+        changed = self._changes(reply)
         declared = changed.symbols
-        self.names = [one.name for one in declared]
+        self.names = [symbol.name for symbol in declared]
         self.changed = changed
         self.is_internal = changed.is_internal and not declared
         if len(declared) > MOST_DECLARATIONS:
@@ -221,7 +224,10 @@ class _Search:
         if declared and (loading := self._wait_for_index(context)):
             self.reason, self.unsearched = loading, list(self.names)
         # All are sent before the first answer is waited for.
-        sent = [self._begin_references(context, symbol) for symbol in declared[:MOST_DECLARATIONS]]
+        sent = [
+            attempt(functools.partial(self._begin_references, context, symbol))
+            for symbol in declared[:MOST_DECLARATIONS]
+        ]
         places, answers = Places(), await_replies(context, sent)
         for name, answer in zip(self.names, answers, strict=False):
             if isinstance(answer, Reply):
@@ -240,9 +246,9 @@ class _Search:
         # With a file, servers with projects would be shown its text on disk.
         file = self._file if rule is not None and rule.project is None else None
         caveats = wait_for_index(context, self._server, file)
-        return next((one.message for one in caveats if one.kind == "index loading"), "")
+        return next((caveat.message for caveat in caveats if caveat.kind == "index loading"), "")
 
-    def _changed(self, reply: Reply) -> ChangedDeclarations:
+    def _changes(self, reply: Reply) -> ChangedDeclarations:
         """The changed declarations; without an old text, all on the top level."""
         outline = outline_of(read_symbols(reply.result).items, reply.view)
         if self._old is None:
@@ -250,13 +256,10 @@ class _Search:
         inferred = infers_types(self._file.path)
         return changed_declarations(self._old, self._new, outline, inferred=inferred)
 
-    def _begin_references(self, context: Context, symbol: Outline) -> SentRequest | Exception:
+    def _begin_references(self, context: Context, symbol: Outline) -> SentRequest:
         more = {"includeDeclaration": True}
         build = params_at(symbol.line + 1, symbol.column + 1, context=more)
-        try:
-            return self._begin(context, REFERENCES, build)
-        except errors.LspkitError as problem:
-            return problem
+        return self._begin(context, REFERENCES, build)
 
     def _begin(self, context: Context, method: str, build: Build) -> SentRequest:
         until = request_deadline(context, self._server)
@@ -267,37 +270,39 @@ class _Search:
 
 def outline_of(symbols: Iterable[WireSymbol], view: View) -> list[Outline]:
     """The symbols of an answer. A flat list becomes a tree: what lies inside is a part."""
-    flat = [_outline(one, view) for one in symbols]
-    if any(one.children for one in flat):
+    flat = [_outline(symbol, view) for symbol in symbols]
+    if any(symbol.children for symbol in flat):
         return flat
-    return _nested(sorted(flat, key=lambda one: (one.start, -one.end, one.line, one.column)))
+    return _nest(
+        sorted(flat, key=lambda symbol: (symbol.start, -symbol.end, symbol.line, symbol.column))
+    )
 
 
-def _nested(symbols: Sequence[Outline]) -> list[Outline]:
+def _nest(symbols: Sequence[Outline]) -> list[Outline]:
     """A tree of symbols that are sorted by their first lines, the longer of two before."""
-    found: list[Outline] = []
+    top: list[Outline] = []
     #: The symbols that may contain the next one, outermost first, each with its parts so far.
     around: list[tuple[Outline, list[Outline]]] = []
 
     def close() -> None:
-        one, inner = around.pop()
-        (around[-1][1] if around else found).append(
-            msgspec.structs.replace(one, children=tuple(inner))
+        symbol, inner = around.pop()
+        (around[-1][1] if around else top).append(
+            msgspec.structs.replace(symbol, children=tuple(inner))
         )
 
-    for one in symbols:
-        while around and not _contains(around[-1][0], one):
+    for symbol in symbols:
+        while around and not _contains(around[-1][0], symbol):
             close()
         if len(around) == DEEPEST:
             close()
-        around.append((one, []))
+        around.append((symbol, []))
     while around:
         close()
-    return found
+    return top
 
 
-def _contains(one: Outline, later: Outline) -> bool:
-    return one.start < one.end and later.end <= one.end
+def _contains(symbol: Outline, later: Outline) -> bool:
+    return symbol.start < symbol.end and later.end <= symbol.end
 
 
 def _outline(wire: WireSymbol, view: View, depth: int = 1) -> Outline:
@@ -328,21 +333,21 @@ def _outline(wire: WireSymbol, view: View, depth: int = 1) -> Outline:
 
 def _add(places: Places, references: Iterable[tuple[str, WireRange]]) -> None:
     """Add references; of the files that come with them, those with most references first."""
-    found: Places = {}
+    new_places: Places = {}
     for uri, range in references:
-        found.setdefault(uri, set()).add(range.start.line + 1)
-    for uri in sorted(found, key=lambda uri: (-len(found[uri]), uri)):
-        places.setdefault(uri, set()).update(found[uri])
+        new_places.setdefault(uri, set()).add(range.start.line + 1)
+    for uri in sorted(new_places, key=lambda uri: (-len(new_places[uri]), uri)):
+        places.setdefault(uri, set()).update(new_places[uri])
 
 
 def _lines(context: Context, places: Places, own: str) -> dict[str, tuple[int, ...]]:
     """The lines of the files that may be read."""
-    found: Places = {}
+    lines_by_path: Places = {}
     for uri, lines in places.items():
         readable = context.files.place(uri).readable
         if readable is not None and readable != own:
-            found.setdefault(readable, set()).update(lines)
-    return {path: tuple(sorted(lines)) for path, lines in found.items()}
+            lines_by_path.setdefault(readable, set()).update(lines)
+    return {path: tuple(sorted(lines)) for path, lines in lines_by_path.items()}
 
 
 def _nearest_first(

@@ -70,15 +70,15 @@ class OtherFilesResult(msgspec.Struct):
             self.coverage = "open"
         self.sees_unsaved = self.sees_unsaved or other.sees_unsaved
 
-    def missed(self, examined: Examined) -> None:
+    def add_missed(self, examined: Examined) -> None:
         """A server has not checked any file."""
         self.by_uri.setdefault("", []).append(examined)
 
-    def told(self, severities: tuple[str, ...]) -> OthersExamined:
+    def as_result(self, severities: tuple[str, ...]) -> OthersExamined:
         """The findings as a result."""
-        found = tuple(Elsewhere(uri, tuple(self.by_uri[uri])) for uri in sorted(self.by_uri))
+        elsewhere = tuple(Elsewhere(uri, tuple(self.by_uri[uri])) for uri in sorted(self.by_uri))
         took = time.monotonic() - self.began
-        return OthersExamined(found, self.coverage, severities, took, self.sees_unsaved)
+        return OthersExamined(elsewhere, self.coverage, severities, took, self.sees_unsaved)
 
 
 def check_other_files(
@@ -101,7 +101,7 @@ def check_other_files(
         others.sees_unsaved = sees_unsaved
         if scope.only:
             named = {*_dependents(server, scope), *_known(server, scope)}
-            others.by_uri = {uri: one for uri, one in others.by_uri.items() if uri in named}
+            others.by_uri = {uri: results for uri, results in others.by_uri.items() if uri in named}
         return others
     others, seen = OtherFilesResult(coverage="open", sees_unsaved=sees_unsaved), set(about)
     room = MOST_OPENED + len(scope.dependents) if scope.most is None else scope.most
@@ -129,10 +129,10 @@ def _examine_whole(
 ) -> OtherFilesResult:
     others = OtherFilesResult(coverage="workspace")
     if unseen := beside(server, "", context.files, context.pool, own).unseen:
-        others.missed(not_checked(server, unseen))
+        others.add_missed(not_checked(server, unseen))
         return others
-    found = pull_workspace(context, server, path_to_uri(path))
-    others.by_uri = {uri: [one] for uri, one in found.items() if uri not in about}
+    findings = pull_workspace(context, server, path_to_uri(path))
+    others.by_uri = {uri: [result] for uri, result in findings.items() if uri not in about}
     return others
 
 
@@ -160,7 +160,7 @@ def _next_batch(
 
 def _open_documents(server: Server) -> dict[str, None]:
     with server.channel.lock:
-        return dict.fromkeys(one.key.uri for one in server.channel.documents)
+        return dict.fromkeys(document.key.uri for document in server.channel.documents)
 
 
 def _dependents(server: Server, scope: OtherScope) -> list[str]:
@@ -174,8 +174,8 @@ def _known(server: Server, scope: OtherScope) -> list[str]:
     named = [path_to_uri(path) for path in scope.first]
     if scope.only:
         return named
-    unfinished, found = unfinished_visits(server), worst_first(server.record.known())
-    return [*named, *unfinished, *found, *reversed(_open_documents(server))]
+    unfinished, worst = unfinished_visits(server), worst_first(server.record.known())
+    return [*named, *unfinished, *worst, *reversed(_open_documents(server))]
 
 
 def _is_for(context: Context, server: Server, uri: str) -> bool:
@@ -191,7 +191,7 @@ def _jobs(
     batch: list[str],
     own: str,
     examine_file: ExamineFile,
-    found: dict[str, list[Examined]],
+    by_uri: dict[str, list[Examined]],
 ) -> list[Callable[[], None]]:
     """The checks of files, in order, some at a time: the first ones are finished in time."""
     left = collections.deque(batch)
@@ -204,7 +204,7 @@ def _jobs(
                 return  # other threads check the rest
             result = _examine_one(context, server, uri, own, examine_file)
             if result:
-                found[uri] = result
+                by_uri[uri] = result
 
     at_a_time = len(batch) if _mostly_waits(server) else AT_A_TIME
     return [check_next] * min(at_a_time, len(batch))
@@ -213,24 +213,24 @@ def _jobs(
 def _mostly_waits(server: Server) -> bool:
     """Whether a check is mostly waiting: then all files wait at the same time."""
     rules = server.choice.definition.proofs
-    return server.channel.observations.versionless or any(one.how == "quiet" for one in rules)
+    return server.channel.observations.versionless or any(rule.how == "quiet" for rule in rules)
 
 
-def _end_visits(context: Context, server: Server, found: dict[str, list[Examined]]) -> None:
+def _end_visits(context: Context, server: Server, by_uri: dict[str, list[Examined]]) -> None:
     """Say which files were checked, which were not in time, and which have errors."""
     counted = context.pool.config.diagnostics.include_severities
-    broken = {uri for uri in found if _has_findings(server.record.remembered(uri), counted)}
-    late = [uri for uri, each in found.items() if any(one.timed_out for one in each)]
-    done = [uri for uri, each in found.items() if all(one.how != "none" for one in each)]
+    broken = {uri for uri in by_uri if _has_findings(server.record.remembered(uri), counted)}
+    late = [uri for uri, each in by_uri.items() if any(result.timed_out for result in each)]
+    done = [uri for uri, each in by_uri.items() if all(result.how != "none" for result in each)]
     end_visits(server, done, late, broken)
 
 
 def _has_findings(reports: list[StoredReport], severities: tuple[str, ...]) -> bool:
     """Whether the last reports about a file have findings of these severities."""
     return any(
-        severity_from_number(one.severity).value in severities
-        for said in reports
-        for one in read_diagnostics(said.items).items
+        severity_from_number(finding.severity).value in severities
+        for report in reports
+        for finding in read_diagnostics(report.items).items
     )
 
 
@@ -246,35 +246,35 @@ def _examine_one(
         results = examine_file(context, server, file, own)
     except LspkitError as problem:  # it is no text any more
         results = [not_checked(server, problem.message)]
-    return [one for one in results if one.how != "not applicable"]
+    return [result for result in results if result.how != "not applicable"]
 
 
 def _not_examined(context: Context, server: Server, seen: set[str]) -> dict[str, list[Examined]]:
     """What is known about files that were left out."""
     changed = server.channel.clock.told_at()
     left: dict[str, list[Examined]] = {}
-    for said in server.record.known():
-        file = context.files.again(said.uri) if said.uri not in seen else None
+    for report in server.record.known():
+        file = context.files.again(report.uri) if report.uri not in seen else None
         if file is None or file.stamp is None:
             continue
-        if _is_for(context, server, said.uri):
-            one = not_checked(server, LEFT_OUT)
-        elif said.at < changed:
-            one = not_checked(server, FROM_BEFORE)
+        if _is_for(context, server, report.uri):
+            result = not_checked(server, LEFT_OUT)
+        elif report.at < changed:
+            result = not_checked(server, FROM_BEFORE)
         else:
-            one = Examined(server.id, nowhere(server), (said.items,), "quiet", 0.0)
-        left.setdefault(said.uri, []).append(one)
+            result = Examined(server.id, nowhere(server), (report.items,), "quiet", 0.0)
+        left.setdefault(report.uri, []).append(result)
     return left
 
 
 def worst_first(known: list[StoredReport]) -> list[str]:
     """The files with findings, by URI; if there are many, those with errors first."""
     if len(known) <= MOST_OPENED:
-        return [said.uri for said in known]
+        return [report.uri for report in known]
     worst: dict[str, int] = {}
-    for said in known:
-        ranks = [one.severity or 1 for one in read_diagnostics(said.items).items]
-        worst[said.uri] = min(*ranks, worst.get(said.uri, 9), 9)
+    for report in known:
+        ranks = [finding.severity or 1 for finding in read_diagnostics(report.items).items]
+        worst[report.uri] = min(*ranks, worst.get(report.uri, 9), 9)
     return sorted(worst, key=lambda uri: worst[uri])
 
 
@@ -316,7 +316,7 @@ def unfinished_visits(server: Server) -> list[str]:
 def _checks_open_documents(server: Server) -> bool:
     """Whether it checks open documents by itself, and sends what it finds."""
     pulls = server.channel.session.supports(PULL_DIAGNOSTICS)
-    how = [one.how or ("pull" if pulls else "version") for one in server.choice.definition.proofs]
+    how = [rule.how or ("pull" if pulls else "version") for rule in server.choice.definition.proofs]
     return "version" in how or "quiet" in how
 
 

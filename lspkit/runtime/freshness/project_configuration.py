@@ -31,32 +31,34 @@ SOURCE = "configuration"
 PUBLISHES_WITHIN = 5.0
 
 
-def read_configuration(context: Context, one: CheckSubject, rule: ProofRule) -> None:
+def read_configuration(context: Context, subject: CheckSubject, rule: ProofRule) -> None:
     """Have the record know the configuration of a file, after the server has answered about it."""
-    server, index = one.server, one.server.choice.definition.index
+    server, index = subject.server, subject.server.choice.definition.index
     if index is None or index.project is None:
         return
-    if server.record.configuration.files_of(one.uri) is not None:
+    if server.record.configuration.files_of(subject.uri) is not None:
         return
     changes = server.record.configuration.changes
     until = request_deadline(context, server)
-    config = config_of(context, server, index.project, one.file, until)
+    config = config_of(context, server, index.project, subject.file, until)
     if config is None:
         return
     files: tuple[str, ...] = (config,) if config else ()
     if config and rule.ask == "tsserver":
-        files = _files_of(context, one, config, until)
+        files = _files_of(context, subject, config, until)
     elif config:
-        _wait_for_push(one, path_to_uri(config))
-    server.record.configuration.note(one.uri, files, changes)
+        _wait_for_push(subject, path_to_uri(config))
+    server.record.configuration.note(subject.uri, files, changes)
 
 
-def _files_of(context: Context, one: CheckSubject, config: str, until: float) -> tuple[str, ...]:
+def _files_of(
+    context: Context, subject: CheckSubject, config: str, until: float
+) -> tuple[str, ...]:
     """The files of a configuration, after tsserver was asked about them.
 
     Once for all sources that it includes: the answer may list all of them.
     """
-    server, uri = one.server, path_to_uri(config)
+    server, uri = subject.server, path_to_uri(config)
     while (known := server.record.configuration.files_of(uri)) is None:
         activity = server.activity.next(uri)
         if not server.record.configuration.begin_reading(uri):
@@ -68,7 +70,7 @@ def _files_of(context: Context, one: CheckSubject, config: str, until: float) ->
             there = (base for base in bases if base.endswith(".json") and os.path.isfile(base))
             known = (config, *sorted(there))[:MOST_FILES]
             for path in known:
-                _ask_about(context, one, config, path, until, extends=bool(bases))
+                _ask_about(context, subject, config, path, until, extends=bool(bases))
             server.record.configuration.note(uri, known, changes)
             return known
         finally:
@@ -77,39 +79,39 @@ def _files_of(context: Context, one: CheckSubject, config: str, until: float) ->
     return known
 
 
-def _wait_for_push(one: CheckSubject, uri: str) -> None:
+def _wait_for_push(subject: CheckSubject, uri: str) -> None:
     """Wait until the server has published about a configuration that it has read.
 
     It reads one only once: it is restarted when one has changed.
     """
-    server, latest = one.server, min(one.call.deadline, time.monotonic() + PUBLISHES_WITHIN)
+    server, latest = subject.server, min(subject.call.deadline, time.monotonic() + PUBLISHES_WITHIN)
     while time.monotonic() < latest:
         activity = server.activity.next(uri)
         if server.record.last_said(uri) is not None or not server.takes_calls:
             return
-        one.call.wait(activity, latest)
+        subject.call.wait(activity, latest)
 
 
 def _ask_about(
-    context: Context, one: CheckSubject, config: str, path: str, until: float, *, extends: bool
+    context: Context, subject: CheckSubject, config: str, path: str, until: float, *, extends: bool
 ) -> None:
     """Have the record know the findings in one file of a configuration."""
     params = {"file": path, "projectFileName": config}
-    items = tsserver.items_of(_run(context, one, "semanticDiagnosticsSync", params, until))
+    items = tsserver.items_of(_run(context, subject, "semanticDiagnosticsSync", params, until))
     lists = [items or b"[]"]
     if path == config and extends:  # a file that it extends may be missing
-        answer = _run(context, one, "synchronizeProjectList", {"knownProjects": []}, until)
+        answer = _run(context, subject, "synchronizeProjectList", {"knownProjects": []}, until)
         lists.append(tsserver.project_errors(answer, config))
     # Not as a push: what vtsls publishes about it, perhaps later, has no codes.
-    one.server.record.pulled(path_to_uri(path), None, join_lists(lists), SOURCE)
+    subject.server.record.pulled(path_to_uri(path), None, join_lists(lists), SOURCE)
 
 
 def _run(
-    context: Context, one: CheckSubject, command: str, params: dict[str, Any], until: float
+    context: Context, subject: CheckSubject, command: str, params: dict[str, Any], until: float
 ) -> bytes:
     request = tsserver.command_request(command, params)
     try:
-        reply = request_server(context, one.server, EXECUTE_COMMAND, request, until)
+        reply = request_server(context, subject.server, EXECUTE_COMMAND, request, until)
     except RequestFailedError:
         return b"null"  # the file is no part of the configuration
     return bytes(reply.result)

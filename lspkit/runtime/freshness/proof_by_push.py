@@ -54,7 +54,9 @@ class _Watch(msgspec.Struct):
     @property
     def seq(self) -> int:
         """The number of the change that the findings must follow."""
-        return next(one.seq for one in self.basis if isinstance(one, freshness_events.Written))
+        return next(
+            event.seq for event in self.basis if isinstance(event, freshness_events.Written)
+        )
 
     def target(self, *, first: bool) -> Target:
         """What has to be proven."""
@@ -63,56 +65,56 @@ class _Watch(msgspec.Struct):
 
 
 def wait_for_push(
-    context: Context, one: CheckSubject, rule: ProofRule, *, unknown: bool
+    context: Context, subject: CheckSubject, rule: ProofRule, *, unknown: bool
 ) -> Examined | None:
     """The findings, or why they are unknown; None if they have to be requested.
 
     `unknown`: nothing is known about the server, not even whether it sends versions.
     """
-    server = one.server
-    pending = server.channel.sync(one.file, one.text)
-    watch = _begin(one, rule, view_of(pending), unknown=unknown)
+    server = subject.server
+    pending = server.channel.sync(subject.file, subject.text)
+    watch = _begin(subject, rule, view_of(pending), unknown=unknown)
     if not rule.start:
-        return _watch(context, one, watch, pending)
+        return _watch(context, subject, watch, pending)
     server.record.want_work(id(watch), max(event.at for event in watch.basis))
     try:
-        return _watch(context, one, watch, pending)
+        return _watch(context, subject, watch, pending)
     finally:
         server.record.want_work(id(watch), None)
         server.activity.tell()  # another call may wait to stop this work
 
 
 def _watch(
-    context: Context, one: CheckSubject, watch: _Watch, pending: PendingRequest
+    context: Context, subject: CheckSubject, watch: _Watch, pending: PendingRequest
 ) -> Examined | None:
-    server, rule = one.server, watch.rule
+    server, rule = subject.server, watch.rule
     debounce = context.pool.config.timing.debounce_ms / 1000
     while True:
         activity = server.activity.next(watch.view.uri)
-        events, said = server.record.facts(watch.view, [*watch.basis, *watch.answered])
+        events, report = server.record.facts(watch.view, [*watch.basis, *watch.answered])
         target = watch.target(first=server.record.is_first(watch.view))
         decision = settle(target, watch.rule, events, time.monotonic(), debounce)
         if isinstance(decision, Proven | Quiet):
-            return _result(one, watch, decision, said)
+            return _result(subject, watch, decision, report)
         server.raise_if_ended()
         if watch.unknown and server.channel.session.supports(
-            PULL_DIAGNOSTICS, server.channel.key_of(one.file.uri)
+            PULL_DIAGNOSTICS, server.channel.key_of(subject.file.uri)
         ):
             # It registered pulls only after its start (pyright does), and pushes nothing now.
             return None
         if isinstance(decision, Unknown):
-            server.give_up_if_stuck(pending, one.began, context.pool.request_timeout(server))
-            return one.failed(
+            server.give_up_if_stuck(pending, subject.began, context.pool.request_timeout(server))
+            return subject.failed(
                 rule, decision.reason, late=decision.reason != freshness_events.CHANGED
             )
-        if _do(context, one, watch, decision.ask, said):
+        if _do(context, subject, watch, decision.ask, report):
             continue
         context.call.wait(activity, decision.until)
 
 
-def _begin(one: CheckSubject, rule: ProofRule, view: View, *, unknown: bool) -> _Watch:
-    server, deadline = one.server, one.call.deadline
-    view = _look_again(one, rule, view)
+def _begin(subject: CheckSubject, rule: ProofRule, view: View, *, unknown: bool) -> _Watch:
+    server, deadline = subject.server, subject.call.deadline
+    view = _look_again(subject, rule, view)
     if rule.how == "quiet":
         patience = FIRST_SILENCE if server.record.is_first(view) else SILENCE
         deadline = min(deadline, time.monotonic() + patience + (rule.debounce or 0.0))
@@ -120,28 +122,28 @@ def _begin(one: CheckSubject, rule: ProofRule, view: View, *, unknown: bool) -> 
 
 
 def _do(
-    context: Context, one: CheckSubject, watch: _Watch, ask: str, said: StoredReport | None
+    context: Context, subject: CheckSubject, watch: _Watch, ask: str, report: StoredReport | None
 ) -> bool:
     """Do what the decision asks for; False if that is only to wait."""
-    server, rule = one.server, watch.rule
-    if ask == "touch" and watch.unknown and said is not None and said.version is None:
+    server, rule = subject.server, watch.rule
+    if ask == "touch" and watch.unknown and report is not None and report.version is None:
         # An unknown server that sends no versions.
         server.record.gives_no_versions()
         watch.rule = msgspec.structs.replace(rule, how="quiet")
         watch.deadline = min(watch.deadline, time.monotonic() + SILENCE)
         return True
     if ask == "ordered":
-        asked = time.monotonic()
+        asked_at = time.monotonic()
         try:
-            if not _barrier(context, one, rule):
+            if not _barrier(context, subject, rule):
                 return True
         except RequestFailedError:
             # It cannot read the file, and its push may say why.
-            if rule.how != "version" or said is None or not read_raw_items(said.items).items:
+            if rule.how != "version" or report is None or not read_raw_items(report.items).items:
                 raise
         watch.answered.append(
             freshness_events.RequestAnswered(
-                tag=rule.ask, asked_seq=watch.seq, asked_at=asked, at=time.monotonic()
+                tag=rule.ask, asked_seq=watch.seq, asked_at=asked_at, at=time.monotonic()
             )
         )
         return True
@@ -153,17 +155,17 @@ def _do(
         return False
     watch.touches += 1
     if ask == "save":
-        server.channel.nudge(one.uri)
+        server.channel.nudge(subject.uri)
     else:
-        watch.view = server.channel.touch(one.uri) or watch.view
-    watch.basis = server.channel.clock.basis(one.uri, rule)
+        watch.view = server.channel.touch(subject.uri) or watch.view
+    watch.basis = server.channel.clock.basis(subject.uri, rule)
     return True
 
 
-def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
+def _look_again(subject: CheckSubject, rule: ProofRule, view: View) -> View:
     """Give the document a new version if a push about its present one may be outdated."""
-    if rule.publishes or is_behind(one.server, rule, one.uri):
-        return one.server.channel.touch(one.uri) or view
+    if rule.publishes or is_behind(subject.server, rule, subject.uri):
+        return subject.server.channel.touch(subject.uri) or view
     return view
 
 
@@ -175,13 +177,13 @@ def is_behind(server: Server, rule: ProofRule, uri: str) -> bool:
     return rule.how in ("version", "quiet") and not rule.alone and clock.is_behind(uri)
 
 
-def _barrier(context: Context, one: CheckSubject, rule: ProofRule) -> bool:
+def _barrier(context: Context, subject: CheckSubject, rule: ProofRule) -> bool:
     """Ask what the rule says; whether it was answered."""
-    until = request_deadline(context, one.server)
-    params, server = {"textDocument": {"uri": one.uri}}, one.server
-    if not (rule.withdraws and server.record.has_answered(one.uri)):
+    until = request_deadline(context, subject.server)
+    params, server = {"textDocument": {"uri": subject.uri}}, subject.server
+    if not (rule.withdraws and server.record.has_answered(subject.uri)):
         request_server(context, server, rule.ask, params, until)
-        server.record.note_answered(one.uri)
+        server.record.note_answered(subject.uri)
         return True
     wait_for_room(context, server, rule.ask, until)
     pending = server.channel.ask(rule.ask, params, cancelled=True)
@@ -194,14 +196,14 @@ def _barrier(context: Context, one: CheckSubject, rule: ProofRule) -> bool:
 
 
 def _result(
-    one: CheckSubject, watch: _Watch, decision: Proven | Quiet, said: StoredReport | None
+    subject: CheckSubject, watch: _Watch, decision: Proven | Quiet, report: StoredReport | None
 ) -> Examined:
     rule, view = watch.rule, watch.view
-    lists = [] if said is None else [said.items]
-    doubt = one.doubt(lists)
+    lists = [] if report is None else [report.items]
+    doubt = subject.doubt(lists)
     if doubt:
-        return one.doubted(rule, view, lists, doubt)
+        return subject.doubted(rule, view, lists, doubt)
     if isinstance(decision, Quiet):
         reason = "it names no version, so its silence proves nothing"
-        return one.found(rule, view, lists, "quiet", reason)
-    return one.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)
+        return subject.found(rule, view, lists, "quiet", reason)
+    return subject.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)

@@ -47,78 +47,78 @@ UNTRIED_PULL = (
 NONSENSE = f"it answered {PULL_DIAGNOSTICS} with something that is not a report"
 
 
-def prove(context: Context, one: CheckSubject, rule: ProofRule) -> Examined:
+def prove(context: Context, subject: CheckSubject, rule: ProofRule) -> Examined:
     """The findings of one source, or why they are unknown."""
-    server, unknown = one.server, rule.how is None
+    server, unknown = subject.server, rule.how is None
     if rule.how is None:
-        key = server.channel.key_of(one.file.uri)
+        key = server.channel.key_of(subject.file.uri)
         offered = server.channel.session.supports(PULL_DIAGNOSTICS, key)
         other: How = "quiet" if server.channel.observations.versionless else "version"
         rule = msgspec.structs.replace(rule, how="pull" if offered else other)
     if rule.how == "pull":
-        return _pull_when_ready(context, one, rule)
+        return _pull_when_ready(context, subject, rule)
     if rule.how == "ordered":
-        _read_again(context, one)
+        _read_again(context, subject)
         if rule.ask == "tsserver":
-            return _ask_tsserver(context, one, rule)
-        return _after_barrier(context, one, rule)
-    _wait_for_pending(context, one)
-    found = wait_for_push(context, one, rule, unknown=unknown)
-    if found is None:
+            return _ask_tsserver(context, subject, rule)
+        return _after_barrier(context, subject, rule)
+    _wait_for_pending(context, subject)
+    result = wait_for_push(context, subject, rule, unknown=unknown)
+    if result is None:
         rule = msgspec.structs.replace(rule, how="pull")
-        found = _pull_when_ready(context, one, rule)
-    return found
+        result = _pull_when_ready(context, subject, rule)
+    return result
 
 
-def _pull_when_ready(context: Context, one: CheckSubject, rule: ProofRule) -> Examined:
+def _pull_when_ready(context: Context, subject: CheckSubject, rule: ProofRule) -> Examined:
     """Ask again if the server was reloading its project meanwhile."""
-    server = one.server
+    server = subject.server
     while True:
-        found = _pull_once(context, one, rule)
+        result = _pull_once(context, subject, rule)
         may_be = (
             server.channel.observations.ready is not None or server.state is ProcessState.RELOADING
         )
-        if found.reason != NOT_READY or not may_be or one.call.is_over:
-            return found
-        wait_while_reloading(context, one.server)
+        if result.reason != NOT_READY or not may_be or subject.call.is_over:
+            return result
+        wait_while_reloading(context, subject.server)
 
 
-def _pull_once(context: Context, one: CheckSubject, rule: ProofRule) -> Examined:
-    _read_again(context, one)
-    _wait_for_pending(context, one)
+def _pull_once(context: Context, subject: CheckSubject, rule: ProofRule) -> Examined:
+    _read_again(context, subject)
+    _wait_for_pending(context, subject)
     if rule.ask:
-        _request(context, one, rule.ask, about_the_file)
+        _request(context, subject, rule.ask, about_the_file)
     lists: list[bytes] = []
     reply: Reply | None = None
     versions: set[int] = set()
     asked_at = time.monotonic()
-    for identifier in identifiers(one.server, one.file):
-        begun = one.begun.pop(identifier, None)
+    for identifier in identifiers(subject.server, subject.file):
+        begun = subject.begun.pop(identifier, None)
         if begun is None:
-            begun = begin_pull(context, one.server, one.file, one.text, identifier)
+            begun = begin_pull(context, subject.server, subject.file, subject.text, identifier)
         last, known, source = begun.last, begun.known, begun.source
         asked_at = min(asked_at, begun.sent.began)
         reply = ask_server.await_reply(context, begun.sent)
         report = read_report(reply.result)
         if report is None or (report.kind == "unchanged" and last is None):
-            return one.failed(rule, NONSENSE)
+            return subject.failed(rule, NONSENSE)
         items, result_id = bytes(report.items), report.result_id
         if report.kind == "unchanged" and last is not None:
             items, result_id = last.items, result_id or known
         lists.append(items)
         version = reply.view.version
         versions.add(version)
-        if one.is_of_disk:
-            one.server.record.pulled(one.uri, version, items, source, result_id, asked_at)
-            _keep_related(one.server, report.related_documents or {}, source)
+        if subject.is_of_disk:
+            subject.server.record.pulled(subject.uri, version, items, source, result_id, asked_at)
+            _keep_related(subject.server, report.related_documents or {}, source)
     if reply is None:
-        return one.failed(rule, "it has no kind of findings to be asked for")
+        return subject.failed(rule, "it has no kind of findings to be asked for")
     if len(versions) > 1:
-        return one.failed(rule, CHANGED)
-    read_configuration(context, one, rule)
+        return subject.failed(rule, CHANGED)
+    read_configuration(context, subject, rule)
     # It may have read the files at any time since the request.
-    event = freshness_events.Pulled(uri=one.uri, asked_seq=reply.seq, at=asked_at)
-    return _judge(one, rule, reply.view, reply.seq, event, lists)
+    event = freshness_events.Pulled(uri=subject.uri, asked_seq=reply.seq, at=asked_at)
+    return _judge(subject, rule, reply.view, reply.seq, event, lists)
 
 
 def begin_pull(
@@ -134,10 +134,10 @@ def begin_pull(
     return BegunPull(sent, source, last)
 
 
-def _request(context: Context, one: CheckSubject, method: str, build: Build) -> Reply:
-    until = ask_server.request_deadline(context, one.server)
+def _request(context: Context, subject: CheckSubject, method: str, build: Build) -> Reply:
+    until = ask_server.request_deadline(context, subject.server)
     return ask_server.request_document(
-        context, one.server, one.file, one.text, method, build, until
+        context, subject.server, subject.file, subject.text, method, build, until
     )
 
 
@@ -150,60 +150,60 @@ def _keep_related(server: Server, related: dict[str, Any], source: str) -> None:
             server.record.pulled(normalize_uri(uri), None, items, source, report.result_id)
 
 
-def _ask_tsserver(context: Context, one: CheckSubject, rule: ProofRule) -> Examined:
-    until = ask_server.request_deadline(context, one.server)
+def _ask_tsserver(context: Context, subject: CheckSubject, rule: ProofRule) -> Examined:
+    until = ask_server.request_deadline(context, subject.server)
     requests = [
-        one.server.channel.ask_about(
-            one.file, one.text, EXECUTE_COMMAND, _command(command, one.file.path)
+        subject.server.channel.ask_about(
+            subject.file, subject.text, EXECUTE_COMMAND, _command(command, subject.file.path)
         )
         for command in tsserver.COMMANDS
     ]
     lists: list[bytes] = []
     try:
         for pending in requests:
-            answered = ask_server.wait_for_answer(context, one.server, pending, until)
+            answered = ask_server.wait_for_answer(context, subject.server, pending, until)
             if isinstance(answered, RequestFailedError):
                 raise answered
             items = tsserver.items_of(answered.result)
             if items is None:
-                return one.failed(rule, "TypeScript's own server gave no findings")
+                return subject.failed(rule, "TypeScript's own server gave no findings")
             lists.append(items)
     finally:
         for pending in requests:
-            one.server.channel.finish(pending)
+            subject.server.channel.finish(pending)
     if len({view_of(pending).version for pending in requests}) > 1:
-        return one.failed(rule, CHANGED)
-    if one.is_of_disk:
-        one.server.record.pulled(one.uri, view_of(requests[0]).version, join_lists(lists))
-    read_configuration(context, one, rule)
+        return subject.failed(rule, CHANGED)
+    if subject.is_of_disk:
+        subject.server.record.pulled(subject.uri, view_of(requests[0]).version, join_lists(lists))
+    read_configuration(context, subject, rule)
     first = requests[0]
     event = freshness_events.RequestAnswered(tag=rule.ask, asked_seq=first.seq, at=time.monotonic())
-    return _judge(one, rule, view_of(first), first.seq, event, lists)
+    return _judge(subject, rule, view_of(first), first.seq, event, lists)
 
 
-def _after_barrier(context: Context, one: CheckSubject, rule: ProofRule) -> Examined:
+def _after_barrier(context: Context, subject: CheckSubject, rule: ProofRule) -> Examined:
     """The push of a server that always pushes before it answers the next request."""
-    reply = _request(context, one, rule.ask, about_the_file)
-    until = min(one.call.deadline, time.monotonic() + SILENCE)
+    reply = _request(context, subject, rule.ask, about_the_file)
+    until = min(subject.call.deadline, time.monotonic() + SILENCE)
     while True:
-        activity = one.server.activity.next()
+        activity = subject.server.activity.next()
         # Without a version a push may be about an earlier text.
-        said, still = one.server.record.pushed_about(reply.view)
+        report, still = subject.server.record.pushed_about(reply.view)
         if not still:
-            return one.failed(rule, CHANGED)
-        if said is not None:
+            return subject.failed(rule, CHANGED)
+        if report is not None:
             event = freshness_events.RequestAnswered(
                 tag=rule.ask, asked_seq=reply.seq, at=time.monotonic()
             )
-            return _judge(one, rule, reply.view, reply.seq, event, [said.items])
+            return _judge(subject, rule, reply.view, reply.seq, event, [report.items])
         # Only for the first text: the server may have to request its settings before it can check.
         if not context.call.wait(activity, until):
-            return one.failed(rule, "it has published nothing", late=True)
-        one.server.raise_if_ended()
+            return subject.failed(rule, "it has published nothing", late=True)
+        subject.server.raise_if_ended()
 
 
 def _judge(
-    one: CheckSubject,
+    subject: CheckSubject,
     rule: ProofRule,
     view: View,
     seq: int,
@@ -213,72 +213,72 @@ def _judge(
     """Decide whether an answer counts."""
     target = Target(view.uri, view.version, seq, float("inf"))
     # The answer may have been asked for before the check of this file began.
-    written = freshness_events.Written(seq=seq, at=min(one.began, event.at))
-    ready = one.server.channel.observations.ready
+    written = freshness_events.Written(seq=seq, at=min(subject.began, event.at))
+    ready = subject.server.channel.observations.ready
     events = [written, event] if ready is None else [ready, written, event]
-    if not one.server.record.still_shows(view):
+    if not subject.server.record.still_shows(view):
         # Some servers answer about the text at the time of their answer.
         events.append(freshness_events.Superseded(version=view.version + 1, at=event.at))
     decision = settle(target, rule, events, event.at)
     if rule.untried:
-        lists = [*lists, *_published(one, view)]
-    doubt = one.doubt(lists)
+        lists = [*lists, *_published(subject, view)]
+    doubt = subject.doubt(lists)
     if doubt:
-        return one.doubted(rule, view, lists, doubt)
+        return subject.doubted(rule, view, lists, doubt)
     if isinstance(decision, Proven):
-        return one.found(rule, view, lists, decision.how)
+        return subject.found(rule, view, lists, decision.how)
     if isinstance(decision, Quiet):
-        return one.found(rule, view, lists, "quiet", UNTRIED_PULL.format(one.server.id))
+        return subject.found(rule, view, lists, "quiet", UNTRIED_PULL.format(subject.server.id))
     changed = isinstance(decision, freshness_events.Unknown)
-    return one.failed(rule, CHANGED if changed else NOT_READY)
+    return subject.failed(rule, CHANGED if changed else NOT_READY)
 
 
-def _published(one: CheckSubject, view: View) -> list[bytes]:
+def _published(subject: CheckSubject, view: View) -> list[bytes]:
     """What the server has published about this text or a later version of it."""
-    pushed, still = one.server.record.pushed_about(view)
+    pushed, still = subject.server.record.pushed_about(view)
     if not still or pushed is None or pushed.version is None or pushed.version < view.version:
         return []
     return [pushed.items]
 
 
-def _wait_for_pending(context: Context, one: CheckSubject) -> None:
+def _wait_for_pending(context: Context, subject: CheckSubject) -> None:
     """Make the server process changes of other open documents, if it would delay that."""
-    server, method = one.server, one.server.choice.definition.documents.takes_in_by
-    for uri, number in server.channel.clock.pending(one.uri) if method else ():
+    server, method = subject.server, subject.server.choice.definition.documents.takes_in_by
+    for uri, number in server.channel.clock.pending(subject.uri) if method else ():
         params = {"textDocument": {"uri": uri}}
         until = ask_server.request_deadline(context, server)
         ask_server.request_server(context, server, method, params, until)
         server.channel.clock.took_in(uri, number)
 
 
-def _read_again(context: Context, one: CheckSubject) -> None:
+def _read_again(context: Context, subject: CheckSubject) -> None:
     """Make the server read files that changed on disk, if it does not by itself."""
-    server, how = one.server, one.server.choice.definition.disk.looks_again
-    if how == "watched" or not server.channel.clock.missed_disk(one.uri):
+    server, how = subject.server, subject.server.choice.definition.disk.looks_again
+    if how == "watched" or not server.channel.clock.missed_disk(subject.uri):
         return
-    server.channel.sync(one.file, one.text)
+    server.channel.sync(subject.file, subject.text)
     if how == "reload":
         params = {"command": "typescript.reloadProjects", "arguments": []}
         pending = server.channel.ask(EXECUTE_COMMAND, params)
         ask_server.wait_for_answer(
-            context, server, pending, ask_server.request_deadline(context, one.server)
+            context, server, pending, ask_server.request_deadline(context, subject.server)
         )
         server.channel.clock.saw_disk()
     else:
-        server.channel.touch(one.uri)
+        server.channel.touch(subject.uri)
 
 
 def identifiers(server: Server, file: File) -> list[str | None]:
     """The identifiers of the server's diagnostics, which are requested one by one."""
     capabilities = server.channel.session.capabilities
-    found = [
+    offers = [
         options.get("identifier")
         for options in capabilities.options(PULL_DIAGNOSTICS, server.channel.key_of(file.uri))
     ]
     provider = capabilities.static.get("diagnosticProvider")
     if isinstance(provider, dict):
-        found.append(provider.get("identifier"))
-    return list(dict.fromkeys(one if isinstance(one, str) else None for one in found)) or [None]
+        offers.append(provider.get("identifier"))
+    return list(dict.fromkeys(name if isinstance(name, str) else None for name in offers)) or [None]
 
 
 def _pull(identifier: str | None, result_id: str | None) -> Build:

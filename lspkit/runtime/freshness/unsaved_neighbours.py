@@ -34,10 +34,10 @@ class UnsavedNeighbours(msgspec.Struct, frozen=True):
 def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") -> UnsavedNeighbours:
     """The unsaved texts around a document or in a project; `own` may have a text of this call."""
     definition = server.choice.definition
-    found = UnsavedNeighbours(unseen=pool.disk_events.unseen)
-    synced = {path for one in pool.servers() for path in _synced(one)}
+    neighbours = UnsavedNeighbours(unseen=pool.disk_events.unseen)
+    synced = {path for other in pool.servers() for path in _synced(other)}
     if not (synced or own or files.overlays.shown):
-        return found  # as nearly always
+        return neighbours  # as nearly always
     path_of_own = uri_to_path(own)
     if path_of_own is not None and server.channel.shows_unsaved(own):
         synced.add(path_of_own)
@@ -54,8 +54,8 @@ def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") ->
             is_there=is_there,
             has_folder=is_there or os.path.isdir(os.path.dirname(path)),
         )
-        found = UnsavedNeighbours(found.name or name, found.unseen or why)
-    return found
+        neighbours = UnsavedNeighbours(neighbours.name or name, neighbours.unseen or why)
+    return neighbours
 
 
 def doubt_of_new_file(server: Server, path: str, text: str | None, files: Files) -> str:
@@ -77,23 +77,25 @@ def _synced(server: Server) -> list[str]:
     with server.channel.lock:
         if not (server.channel.untold or server.channel.documents.has_single_texts()):
             return []  # as nearly always
-        uris = {one.key.uri for one in server.channel.documents if one.stamp is None}
+        uris = {document.key.uri for document in server.channel.documents if document.stamp is None}
         uris -= server.channel.queue.taken()
         uris |= {
-            uri for uri, told in server.channel.untold if told is not None and told.stamp is None
+            uri for uri, text in server.channel.untold if text is not None and text.stamp is None
         }
     return [path for uri in uris if (path := uri_to_path(uri)) is not None]
 
 
-def judged(found: Examined, server: Server, beside: UnsavedNeighbours) -> Examined:
+def judge(examined: Examined, server: Server, beside: UnsavedNeighbours) -> Examined:
     """Whether findings count if the server may not have seen a text that they depend on.
 
     Findings of a type checker would be about a different project. A linter reads few other files:
     its findings count, but an empty list proves nothing.
     """
-    if not beside.unseen or found.how == "none":
-        return found
+    if not beside.unseen or examined.how == "none":
+        return examined
     if server.choice.definition.role == "types":
-        return msgspec.structs.replace(found, view=None, lists=(), how="none", reason=beside.unseen)
-    how = "not applicable" if all(map(is_empty, found.lists)) else "quiet"
-    return msgspec.structs.replace(found, how=how, reason=beside.unseen)
+        return msgspec.structs.replace(
+            examined, view=None, lists=(), how="none", reason=beside.unseen
+        )
+    how = "not applicable" if all(map(is_empty, examined.lists)) else "quiet"
+    return msgspec.structs.replace(examined, how=how, reason=beside.unseen)

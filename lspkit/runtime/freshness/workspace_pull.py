@@ -47,7 +47,7 @@ def offers_workspace_pull(server: Server) -> bool:
         capabilities.static.get("diagnosticProvider"),
         *capabilities.options(PULL_DIAGNOSTICS),
     ]
-    return any(isinstance(one, dict) and one.get("workspaceDiagnostics") for one in offers)
+    return any(isinstance(offer, dict) and offer.get("workspaceDiagnostics") for offer in offers)
 
 
 def pull_workspace(context: Context, server: Server, uri: str) -> dict[str, Examined]:
@@ -74,14 +74,14 @@ def pull_workspace(context: Context, server: Server, uri: str) -> dict[str, Exam
         with server.channel.lock:
             answers[:0] = progress.parts_of(token)
     took = time.monotonic() - began
-    found: dict[str, Examined] = {}
-    for one in answers:
-        found |= _read(server, one, took)
-    return found | failed
+    findings: dict[str, Examined] = {}
+    for answer in answers:
+        findings |= _read(server, answer, took)
+    return findings | failed
 
 
 def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
-    found: dict[str, Examined] = {}
+    findings: dict[str, Examined] = {}
     try:
         pieces = read_raw_items(bytes(_answer.decode(raw).items))
         for piece in pieces.items:
@@ -94,10 +94,10 @@ def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
             uri = normalize_uri(entry.uri)
             # Not the view of a document: the positions refer to texts that are still to be read.
             view = msgspec.structs.replace(nowhere(server), version=entry.version or 0)
-            found[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
+            findings[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return _nonsense(server, took)
-    return found if not pieces.dropped else _nonsense(server, took)
+    return findings if not pieces.dropped else _nonsense(server, took)
 
 
 def _nonsense(server: Server, took: float) -> dict[str, Examined]:

@@ -15,7 +15,7 @@ from lspkit.operations.host import Question, Span
 from lspkit.operations.host_results import Reply
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.wire.raw_items import read_location_ranges, read_raw_items
-from lspkit.runtime.concurrency.parallel import in_parallel
+from lspkit.runtime.concurrency.parallel import attempt, in_parallel
 from lspkit.runtime.exchange.ask_server import (
     SentRequest,
     await_reply,
@@ -93,7 +93,7 @@ def _ask_all(
         jobs = [partial(_ask_one, context, server, file, question) for server in servers]
         return in_parallel(context.threads, jobs)
     # All requests are sent before the first answer is waited for.
-    sent = [_begin(context, server, file, question) for server in servers]
+    sent = [attempt(partial(_begin, context, server, file, question)) for server in servers]
     return [
         _finish(context, server, file, question, request)
         for server, request in zip(servers, sent, strict=True)
@@ -107,13 +107,11 @@ def _is_prepared(server: Server, question: Question) -> bool:
         question.in_step
         and question.text is None
         and not question.ignore_capabilities
-        and server.is_up
+        and server.is_free
         and server.takes_calls
-        and server.is_loaded
         and definition.forwards is None
         and not (definition.index is not None and _needs_index(definition.index, question.span))
         and not _is_confused(server, question)
-        and not server.channel.queue.has_exclusive_calls
     )
 
 
@@ -127,17 +125,10 @@ def _is_confused(server: Server, question: Question) -> bool:
     return question.omits_declarations and server.choice.definition.confuses_declarations
 
 
-def _begin(
-    context: Context, server: Server, file: File, question: Question
-) -> SentRequest | Exception:
+def _begin(context: Context, server: Server, file: File, question: Question) -> SentRequest:
     until = request_deadline(context, server)
     method, build = question.method, question.build
-    try:
-        return begin_document_request(
-            context, server, file, None, method, build, until, gives_way=True
-        )
-    except Exception as problem:  # noqa: BLE001 (it is the result of this server)
-        return problem
+    return begin_document_request(context, server, file, None, method, build, until, gives_way=True)
 
 
 def _finish(
@@ -148,21 +139,11 @@ def _finish(
     sent: SentRequest | Exception,
 ) -> Reply | Exception:
     """The answer to a request. If the server has to be asked anew, that is done here."""
-    try:
-        if isinstance(sent, Exception):
-            raise sent
-        return await_reply(context, sent)
-    except ExclusiveCallWaiting:
-        pass
-    except (ServerBrokenError, ServerUnavailableError) as problem:
-        if not server.has_successor:
-            return problem
-    except Exception as problem:  # noqa: BLE001 (it is the result of this server)
-        return problem
-    try:
-        return _ask_one(context, server, file, question)
-    except Exception as problem:  # noqa: BLE001 (as above)
-        return problem
+    reply = sent if isinstance(sent, Exception) else attempt(partial(await_reply, context, sent))
+    has_ended = isinstance(reply, ServerBrokenError | ServerUnavailableError)
+    if isinstance(reply, ExclusiveCallWaiting) or (has_ended and server.has_successor):
+        return attempt(partial(_ask_one, context, server, file, question))
+    return reply
 
 
 def _ask_one(context: Context, server: Server, file: File, question: Question) -> Reply:
@@ -222,12 +203,8 @@ def _send(
     """Send the request; None if the server has to be replaced and was not asked."""
     method, about = question.method, file.uri if question.in_step else ""
     if about and question.text is None and not server.channel.queue.has_exclusive_calls:
-        until = request_deadline(context, server)
         try:
-            sent = begin_document_request(
-                context, server, file, None, method, question.build, until, gives_way=True
-            )
-            return await_reply(context, sent)
+            return await_reply(context, _begin(context, server, file, question))
         except ExclusiveCallWaiting:
             pass
     # A caller's own text must not be shown while another caller waits for an answer.
@@ -252,11 +229,13 @@ def _send(
 def _successor(context: Context, server: Server, file: File) -> Server:
     """The successor of a server, started if needed; raises if there is none."""
     servers, failures = servers_of(context, file)
-    for one in servers:
-        if one.id == server.id:
-            return one
+    for successor in servers:
+        if successor.id == server.id:
+            return successor
     missing = ServerBrokenError(f"{server.id} does not serve this file any more", server=server.id)
-    raise next((one for one in failures if one.fields.get("server") == server.id), missing)
+    raise next(
+        (failure for failure in failures if failure.fields.get("server") == server.id), missing
+    )
 
 
 def _ask_references(context: Context, server: Server, file: File, question: Question) -> Reply:
@@ -278,11 +257,11 @@ def _ask_references(context: Context, server: Server, file: File, question: Ques
         reply = _ask_as_is(context, server, file, with_declarations)
         declared = _ask_as_is(context, server, file, declarations)
         if declared.view.text.value == reply.view.text.value:
-            return msgspec.structs.replace(reply, result=_without(reply.result, declared.result))
+            return msgspec.structs.replace(reply, result=_remove(reply.result, declared.result))
     return reply
 
 
-def _without(references: bytes, declarations: bytes) -> bytes:
+def _remove(references: bytes, declarations: bytes) -> bytes:
     """The references that are no declaration. Those that cannot be decoded stay."""
     declared, pieces = read_location_ranges(declarations).items, read_raw_items(references)
     if pieces.dropped:

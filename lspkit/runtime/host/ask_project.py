@@ -151,7 +151,7 @@ def _ask_each_project(
         if failed:
             raise failed[0]
         pieces.append(replies[1])
-    items = dict.fromkeys(item for one in pieces for item in read_raw_items(one.result).items)
+    items = dict.fromkeys(item for piece in pieces for item in read_raw_items(piece.result).items)
     return msgspec.structs.replace(first, result=b"[" + b",".join(items) + b"]")
 
 

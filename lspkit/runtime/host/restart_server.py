@@ -45,7 +45,7 @@ def restart_server(context: Context, name: str) -> list[str]:
 
 def _id_of(name: str, pool: Pool) -> str:
     """The id of a server that is called by its id or an alias."""
-    for one in definitions(pool.config):
-        if name == one.id or name in one.aliases:
-            return one.id
+    for definition in definitions(pool.config):
+        if name == definition.id or name in definition.aliases:
+            return definition.id
     raise NoServerError(f"no server is called {name!r}: `lspkit status` shows all servers")

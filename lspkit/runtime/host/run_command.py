@@ -31,7 +31,7 @@ class EditInbox:
     """The edits that a server has asked for and that are not applied yet. For any thread."""
 
     def __init__(self, server: Server) -> None:
-        self.asked: collections.deque[EditAsked] = collections.deque()
+        self.waiting: collections.deque[EditAsked] = collections.deque()
         #: Woken by each edit, once it is known: the answer to the command.
         self.answer: Waiter | None = None
         self._server = server
@@ -48,7 +48,7 @@ class EditInbox:
             self.refused += 1
             self._server.edit_done(event, TOO_MANY)
             return
-        self.asked.append(event)
+        self.waiting.append(event)
         if self.answer is not None:
             self.answer.wake()
 
@@ -85,7 +85,7 @@ class _Run:
             self._problem = self._problem or problem
         finally:
             server.take_edits(None)
-            for event in inbox.asked:
+            for event in inbox.waiting:
                 server.edit_done(event, "the command is over")
         if inbox.refused:
             server.record.beyond("edits", inbox.refused)
@@ -110,10 +110,10 @@ class _Run:
             raise answer
 
     def _make_edits(self) -> None:
-        while self._inbox.asked and not self._context.call.is_over:
-            failure = self._make_edit(self._inbox.asked[0])
+        while self._inbox.waiting and not self._context.call.is_over:
+            failure = self._make_edit(self._inbox.waiting[0])
             self._problem = self._problem or failure
-            self._inbox.asked.popleft()
+            self._inbox.waiting.popleft()
 
     def _make_edit(self, event: EditAsked) -> LspkitError | None:
         """Apply one edit, and tell the server; returns the failure."""

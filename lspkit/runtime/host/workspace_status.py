@@ -29,15 +29,15 @@ def known_reports(
 ) -> list[host_results.KnownDiagnostics]:
     """The last reports about a file, or about all."""
     uri = None if path is None else files.locate(path, may_be_missing=True).uri
-    found, now = list[host_results.KnownDiagnostics](), time.monotonic()
+    reports, now = list[host_results.KnownDiagnostics](), time.monotonic()
     for server in pool.servers():
         pushes, encoding = server.record.known(), server.channel.session.encoding
-        found += [
+        reports += [
             host_results.KnownDiagnostics(server.id, push.uri, push.items, encoding, now - push.at)
             for push in pushes
             if uri in (None, push.uri) and _is_shown(push.uri, files)
         ]
-    return found
+    return reports
 
 
 def _is_shown(uri: str, files: Files) -> bool:
@@ -49,8 +49,8 @@ def _is_shown(uri: str, files: Files) -> bool:
 def find_servers(files: Files, pool: Pool, path: str | None) -> list[host_results.FileServer]:
     """The servers of a file, or all that run. Unlike the status it searches for no program."""
     if path is None:
-        running = sorted(pool.servers(), key=lambda one: (one.id, one.root))
-        return [_brief_state(one.id, one.root, one) for one in running]
+        running = sorted(pool.servers(), key=lambda server: (server.id, server.root))
+        return [_brief_state(server.id, server.root, server) for server in running]
     real = files.locate(path, may_be_missing=True).path
     return [_brief_state(id, root, server) for (id, root), server in pool.expected(real).items()]
 
@@ -79,10 +79,10 @@ def take_status(
         if root is None or server.root == root:
             running.setdefault(server.id, []).append(server)
     rows, has = [], managers_in(folders)
-    for one in definitions(config):
-        said = config.server(one.id, one.aliases)
-        choice = permitted(one, said, workspace, workspace, folders, permit, at)
-        rows.append(_row(choice, running.get(one.id, []), pool, loaded, has))
+    for definition in definitions(config):
+        own_config = config.server(definition.id, definition.aliases)
+        choice = permitted(definition, own_config, workspace, workspace, folders, permit, at)
+        rows.append(_row(choice, running.get(definition.id, []), pool, loaded, has))
     # One line has to suffice, and what is held back may be the whole reason.
     why = status.why_nothing_runs(rows)
     unavailable = f"{why}; {held_back}" if why and held_back else why
@@ -95,13 +95,13 @@ def take_warnings(pool: Pool, loaded: Loaded) -> tuple[str, ...]:
 
 
 def _warnings(pool: Pool, loaded: Loaded, held_back: str) -> tuple[str, ...]:
-    told = (*([held_back] if held_back else []), *(str(one) for one in loaded.warnings))
+    general = (*([held_back] if held_back else []), *(str(warning) for warning in loaded.warnings))
     if not pool.config.enabled:
-        return told
+        return general
     servers = pool.servers()
-    beside = [warning for one in servers for warning in one.setup.sidecar_warnings]
-    beyond = [warning for one in servers if (warning := _beyond(one))]
-    return (*told, *pool.disk_events.warnings(), *beside, *beyond)
+    of_sidecars = [warning for server in servers for warning in server.setup.sidecar_warnings]
+    beyond = [warning for server in servers if (warning := _beyond(server))]
+    return (*general, *pool.disk_events.warnings(), *of_sidecars, *beyond)
 
 
 def _held_back(loaded: Loaded) -> str:
@@ -118,26 +118,26 @@ def take_trust_notice(loaded: Loaded) -> TrustNotice:
         # Here: only notebooks need it at once.
         from lspkit.servers.restriction.held_back_servers import held_back, is_silent, worded
 
-    found = loaded.standing
-    held = [] if is_silent(found) else held_back(loaded)
+    decision = loaded.standing
+    held = [] if is_silent(decision) else held_back(loaded)
     return TrustNotice(
-        project=found.candidate,
-        text=worded(found, held),
+        project=decision.candidate,
+        text=worded(decision, held),
         warnings=loaded.warning_lines,
-        state=found.state,
-        why=found.why,
+        state=decision.state,
+        why=decision.why,
         held_back=tuple(held),
-        remedy=found.remedy,
+        remedy=decision.remedy,
     )
 
 
 def _row(
     choice: Choice, servers: list[Server], pool: Pool, loaded: Loaded, has: Has
 ) -> status.ServerStatus:
-    definition, said, argv = choice.definition, choice.config, choice.argv
-    roots = tuple(sorted((_root(one, pool) for one in servers), key=lambda one: one.root))
+    definition, config, argv = choice.definition, choice.config, choice.argv
+    roots = tuple(sorted((_root(root, pool) for root in servers), key=lambda root: root.root))
     state, reason = status.ServerState.IDLE, ""
-    if said.disabled:
+    if config.disabled:
         state = status.ServerState.DISABLED
     elif not argv and definition.launch.commands:
         state, reason = status.ServerState.UNAVAILABLE, status.NOT_FOUND
@@ -145,7 +145,7 @@ def _row(
         state, reason = status.ServerState.UNAVAILABLE, choice.why_not
     return status.ServerStatus(
         server=definition.id,
-        state=status.worst((one.state for one in roots), state),
+        state=status.worst((root.state for root in roots), state),
         languages=tuple(dict.fromkeys(definition.languages.values())),
         extensions=tuple(definition.languages),
         markers=definition.roots.markers,
@@ -155,7 +155,7 @@ def _row(
         roots=roots,
         diagnostics=_counted(servers),
         reason=reason,
-        why="; ".join(dict.fromkeys(why for one in servers if (why := pool.slot(one).why))),
+        why="; ".join(dict.fromkeys(why for server in servers if (why := pool.slot(server).why))),
         install=hint_for(definition, has).command,
         trust=choice.trust,
         interpreter=interpreter_of(choice, loaded.environ) if argv else None,
@@ -196,7 +196,7 @@ def _root(server: Server, pool: Pool) -> status.RootStatus:
         stderr=connection.stderr_tail() if connection is not None else "",
         noise=connection.noise if connection is not None else 0,
         dropped=server.record.dropped(),
-        sidecars=tuple(one.status() for one in server.setup.sidecars),
+        sidecars=tuple(sidecar.status() for sidecar in server.setup.sidecars),
     )
 
 
@@ -215,7 +215,7 @@ def _state(server: Server) -> status.ServerState:
 
 
 def _counted(servers: list[Server]) -> dict[str, int]:
-    counts = {one.value: 0 for one in Severity} | {"total": 0}
+    counts = {severity.value: 0 for severity in Severity} | {"total": 0}
     for server in servers:
         for push in server.record.known():
             for severity, number in read_severities(push.items).items():

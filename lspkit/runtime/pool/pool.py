@@ -256,6 +256,7 @@ class Pool:
         else:
             fresh.channel.untold = document_handover.texts_of(old.server)
             if step is Step.REPLACE:
+                old.server.outdate()
                 self.retirement.add(old.server)
                 self._idle.stop_when_unused(old.server, self.disk_events.end)
             slot = old

@@ -17,6 +17,8 @@ from lspkit.runtime.server.shutdown import stop
 
 #: Seconds for which a replaced server may still answer, and how often that is checked.
 LAST_ANSWERS, LOOK_EVERY = 10.0, 0.05
+#: Seconds after which a stop is tried again for which there was no thread.
+TRY_AGAIN = 1.0
 
 
 #: Removes a server from the pool, unless the second function says otherwise: then it is False.
@@ -55,7 +57,12 @@ class IdleServers:
             since = now if _is_needed(server) else server.channel.last_used
             self._timers.at(since + patience, lambda: self._look(server))
             return
-        self._retirement.do(lambda: self._retirement.stop([server]))
+        self._do(lambda: self._retirement.stop([server]))
+
+    def _do(self, job: Callable[[], object]) -> None:
+        """Do a job that may take long, as soon as there is a thread for it."""
+        if not self._retirement.do(job):
+            self._timers.at(time.monotonic() + TRY_AGAIN, lambda: self._do(job))
 
     def stop_when_unused(self, server: Server, on_end: Callable[[Server], None]) -> None:
         """Stop a replaced server when no call needs it any more. Returns at once."""
@@ -65,7 +72,7 @@ class IdleServers:
             if _is_needed(server) and time.monotonic() < latest:
                 self._timers.at(time.monotonic() + LOOK_EVERY, look)
             else:
-                self._retirement.do(end)
+                self._do(end)
 
         def end() -> None:
             on_end(server)

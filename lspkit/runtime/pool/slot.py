@@ -63,7 +63,8 @@ class Step(enum.Enum):
     USE = "use"
     #: There is none, or it has ended.
     START = "start"
-    #: It is outdated: calls that use it may end, and then it is stopped.
+    #: It is outdated, or may do more or less than its root allows now: calls that use it may end,
+    #: and then it is stopped.
     REPLACE = "replace"
 
 
@@ -76,7 +77,8 @@ def next_step(slot: Slot | None, choice: Choice, now: float) -> Step:
         return Step.START
     server, end = slot.server, slot.server.end
     if end is None:
-        return Step.USE if server.takes_calls else Step.REPLACE
+        is_permitted = server.choice.permit.trusted == choice.permit.trusted
+        return Step.USE if server.takes_calls and is_permitted else Step.REPLACE
     if isinstance(end.error, ServerUnavailableError):
         if now - slot.started_at < LOOK_AGAIN and choice.argv == server.choice.argv:
             raise end.error.copy()

@@ -244,6 +244,18 @@ class Server:
         """A waiter that completes as soon as the server is ready, or never will be."""
         return self._settled.next()
 
+    @property
+    def is_free(self) -> bool:
+        """Whether it can be asked now without waiting for anything, and no other call minds."""
+        connection = self.channel.connection
+        return (
+            self.is_up
+            and self.is_loaded
+            and not self.channel.queue.has_exclusive_calls
+            and connection is not None
+            and connection.has_room()
+        )
+
     def _came_up(self) -> None:
         channel, definition = self.channel, self.choice.definition
         with channel.lock:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 import lspkit
 from lspkit.runtime.concurrency import call as calls
+from lspkit.runtime.concurrency import parallel, text_order
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import Call, CancelToken
-from lspkit.runtime.concurrency.text_order import TextOrder
+from lspkit.runtime.concurrency.text_order import TextOrder, TextTurn
+from lspkit.runtime.concurrency.thread_cache import ThreadCache
 from lspkit.runtime.concurrency.waiter import Waiter
+from tests.interrupting import each_interrupt
 from tests.scripted import comes_true
 
 FOREVER = float("inf")
@@ -228,11 +232,9 @@ def test_what_all_parts_need_is_done_once_and_the_others_wait_until_it_is():
         parts = [pool.submit(part) for _ in range(4)]
         assert begun.wait(PATIENCE)
         assert not any(each.done() for each in parts)
-        assert not call.has_done("key")
         call.once("another", lambda: order.append("another"))  # does not wait for that
         free.set()
     assert order == ["another", "done", *["seen"] * 4]
-    assert call.has_done("key")
 
 
 def test_work_that_fails_is_done_again_by_the_next_part():
@@ -245,7 +247,6 @@ def test_work_that_fails_is_done_again_by_the_next_part():
 
     with pytest.raises(lspkit.RequestTimeoutError):
         call.once("key", work)
-    assert not call.has_done("key")
     call.once("key", work)
     call.once("key", work)
     assert len(tries) == 2
@@ -280,8 +281,7 @@ def test_what_a_part_uses_is_used_until_the_end_of_the_call():
 
 def test_a_call_begins_when_those_before_it_that_show_texts_are_over():
     order, begun = TextOrder(), []
-    first, second = order.join(shows=True), order.join(shows=True)
-    last = order.join(shows=False)
+    first, second, last = [joined(order, shows=shows) for shows in (True, True, False)]
     first.begin(Call())
     with pytest.raises(lspkit.CancelledError):
         last.begin(Call(cancel=cancelled()))
@@ -294,7 +294,39 @@ def test_a_call_begins_when_those_before_it_that_show_texts_are_over():
     for thread in threads:
         thread.join(PATIENCE)
     assert begun == ["second", "last"]
-    order.join(shows=False).begin(Call())  # nothing is waited for any more
+    joined(order, shows=False).begin(Call())  # nothing is waited for any more
+
+
+def test_a_call_waits_also_for_those_before_one_that_was_cancelled():
+    order = TextOrder()
+    first, second, last = [joined(order, shows=shows) for shows in (True, True, False)]
+    with pytest.raises(lspkit.CancelledError):
+        second.begin(Call(cancel=cancelled()))
+    second.end()
+    late = Call(0.05)
+    last.begin(late)
+    assert late.is_over
+    first.end()
+    last.begin(Call(PATIENCE))
+
+
+def test_nobody_waits_for_a_call_whose_submission_was_interrupted():
+    order, threads = TextOrder(), ThreadCache()
+    places = [str(Path(module.__file__ or "")) for module in (text_order, parallel)]
+    interrupts = each_interrupt(lambda: submit(order, threads, shows=True), *places)
+    results = [submit(order, threads, shows=False).result(PATIENCE) for _ in interrupts]
+    assert results.count(True) >= 5
+    threads.close()
+
+
+def submit(order: TextOrder, threads: ThreadCache, *, shows: bool) -> Future[bool]:
+    return order.submit(threads, lambda: True, Call(), shows=shows)
+
+
+def joined(order: TextOrder, *, shows: bool) -> TextTurn:
+    turn = TextTurn()
+    order.join(turn, shows=shows)
+    return turn
 
 
 def cancelled() -> CancelToken:

@@ -37,6 +37,9 @@ def test_all_files_are_asked_about_before_the_first_answer_comes(tmp_path, scrip
         with ThreadPoolExecutor(1) as callers:
             checks = callers.submit(ws.check_all, NAMES)
             Log.of(argv).wait_for_message(PULL, count=began + len(NAMES))
+            [server] = ws._engine.pool.servers()
+            names = {os.path.basename(uri) for uri in server.channel.queue.taken()}
+            assert names == set(NAMES), "nobody shows a text of his own meanwhile"
             assert not checks.done()
             assert all(report.verdict.clean for report in checks.result(20).values())
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 
 import lspkit
+from lspkit.runtime.pool import retirement
+from lspkit.runtime.pool.retirement import Retirement
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE, ask, comes_true, config_for, lives, workspace
 
@@ -57,6 +60,26 @@ def test_who_asks_at_the_very_moment_of_the_stop_has_an_answer(tmp_path, scripte
         for number in range(20):
             threading.Event().wait(0.018 + number % 10 * 0.0005)
             assert ask(ws) == "1:5"
+
+
+def test_a_server_for_whose_stop_there_is_no_thread_is_stopped_later(
+    tmp_path, scripted, monkeypatch
+):
+    do, refused = Retirement.do, []
+
+    def refuse_twice(stopping: Retirement, job: Callable[[], object]) -> bool:
+        if len(refused) < 2:
+            refused.append(job)
+            return False
+        return do(stopping, job)
+
+    monkeypatch.setattr(retirement, "TRY_AGAIN", 0.01)
+    argv = scripted(Script())
+    with workspace(tmp_path, argv, timing=IDLE) as ws:
+        monkeypatch.setattr(Retirement, "do", refuse_twice)
+        assert ask(ws) == "1:5"
+        assert _is_gone(Log.of(argv).pids()[0])
+    assert len(refused) == 2
 
 
 def test_a_configuration_without_an_idle_stop_ends_it(tmp_path, scripted):

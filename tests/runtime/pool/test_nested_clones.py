@@ -10,6 +10,7 @@ import pytest
 
 import lspkit
 from lspkit.protocol.uris import path_to_uri
+from lspkit.runtime.pool import pool, server_choices
 from lspkit.servers.definition_parts import HARMLESS
 from lspkit.testing import Log, Script
 from tests.runtime.exchange.test_forwarding import TEXT, answering, answers, asking, question
@@ -86,6 +87,30 @@ def test_what_becomes_a_clone_later_is_not_shown_to_the_server_that_knew_the_fol
     told = [entry.got for entry in Log.of(argv).entries() if entry.pid == first]
     assert "def evil" not in repr(told)
     assert uri(plain) in shown(argv)
+
+
+def test_a_server_whose_root_becomes_a_clone_is_replaced_by_a_restricted_one(
+    project, scripted, monkeypatch
+):
+    define(monkeypatch, trust=HARMLESS)
+    monkeypatch.setattr(pool, "LOOK_AGAIN", 0.0)
+    monkeypatch.setattr(server_choices, "LOOK_LASTS", 0.0)
+    argv, package = scripted(Script()), project / "package"
+    package.mkdir()
+    (package / "mark").touch()
+    (package / "a.scr").write_text("def greet\n")
+    config = trusting(project, config_for(argv, roots=["mark"]))
+    with lspkit.Workspace(project, config=config) as ws:
+        for is_trusted in (True, False, True):
+            assert ws.document_symbols("package/a.scr")[0].name == "greet"
+            [server] = ws._engine.pool.servers()
+            assert server.root == str(package)
+            assert server.choice.permit.trusted is is_trusted
+            if is_trusted:
+                (package / ".git").mkdir()
+            else:
+                (package / ".git").rmdir()
+    assert len(Log.of(argv).pids()) == 3
 
 
 def test_a_server_cannot_have_a_file_of_a_clone_shown_to_its_companion(vue_file, scripted):

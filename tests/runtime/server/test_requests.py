@@ -8,12 +8,15 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 import lspkit
+from lspkit.runtime.server.document_channel import DocumentChannel
+from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.testing import Fault, Log, Script
-from tests.scripted import ask, workspace
+from tests.scripted import ask, comes_true, workspace
 
 DEFINITION = "textDocument/definition"
 HANG = Script(faults=[Fault(DEFINITION, "hang")])
@@ -159,6 +162,24 @@ def test_a_cancel_ends_the_wait_and_takes_the_request_back(tmp_path, scripted, k
         with pytest.raises(lspkit.CancelledError):
             waiting.result(10)
         assert Log.of(argv).wait_for_message("$/cancelRequest")["params"]["id"] > 1
+
+
+def test_a_call_that_was_cancelled_before_has_no_answer_however_quick_that_is(
+    tmp_path, scripted, monkeypatch
+):
+    ask_about, cancel = DocumentChannel.ask_about, lspkit.CancelToken()
+
+    def ask_and_wait(*arguments: Any) -> PendingRequest:
+        pending = ask_about(*arguments)
+        assert comes_true(lambda: pending.waiter.done)
+        return pending
+
+    monkeypatch.setattr(DocumentChannel, "ask_about", ask_and_wait)
+    with workspace(tmp_path, scripted(Script())) as ws:
+        assert ask(ws, cancel=cancel) == "1:5"
+        cancel.set()
+        with pytest.raises(lspkit.CancelledError):
+            ask(ws, cancel=cancel)
 
 
 def test_a_cancelled_check_returns_what_is_known(tmp_path, scripted):

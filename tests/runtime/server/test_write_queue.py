@@ -13,7 +13,7 @@ import pytest
 import lspkit
 from lspkit.runtime.server import change_clock, connection
 from lspkit.testing import Fault, Log, Script
-from tests.scripted import SOURCE, ask, config_for, workspace
+from tests.scripted import SOURCE, ask, comes_true, config_for, workspace
 
 MEGABYTE = 1_000_000
 #: Stops reading with the first text that it is shown.
@@ -64,6 +64,25 @@ def test_texts_do_not_pile_up_for_a_server_that_has_stopped_reading(tmp_path, sc
         Log.of(argv).wait_for_message("textDocument/didOpen")
         with pytest.raises(lspkit.ServerBrokenError, match="has stopped reading its input, and"):
             _sync_without_end(ws, little + 10 * MEGABYTE)
+
+
+def test_a_server_whose_queue_is_full_holds_up_no_question_to_the_others(
+    tmp_path, scripted, monkeypatch
+):
+    monkeypatch.setattr(connection, "QUEUE_LIMIT", MEGABYTE)
+    argvs = {"deaf": scripted(DEAF), "well": scripted(Script())}
+    servers = {name: {"command": argv, "extensions": [".scr"]} for name, argv in argvs.items()}
+    (tmp_path / "a.scr").write_text(SOURCE, encoding="utf-8")
+    (tmp_path / "b.scr").write_text(SOURCE, encoding="utf-8")
+    with lspkit.Workspace(tmp_path, config={"lsp": servers}) as ws:
+        ws.sync("a.scr")
+        Log.of(argvs["deaf"]).wait_for_message("textDocument/didOpen")
+        ws.sync("a.scr", "x" * 3 * MEGABYTE)
+        deaf, well = ws._engine.pool.servers()
+        assert comes_true(lambda: well.is_free and not deaf.is_free)
+        waiting = ws.submit(ws.definition, "b.scr", 2, 4, timeout=60)
+        Log.of(argvs["well"]).wait_for_message("textDocument/definition")
+        assert not waiting.done()
 
 
 def _sync_without_end(ws: lspkit.Workspace, most: int) -> None:
