@@ -27,7 +27,7 @@ FILES = {
     "  const square = new Square();\n  return square.area(2);\n}\n",
     "tsconfig.json": '{"compilerOptions": {"strict": true}}\n',
 }
-#: By extension: the line and column of the call, and a text with an error.
+#: By extension: the line and column of the call.
 CALL = {".py": (6, 19), ".ts": (5, 17)}
 
 
