@@ -25,7 +25,7 @@ class Broadcast:
     def __init__(self, number: int = 0) -> None:
         #: Guards the fields below.
         self._lock = threading.Lock()
-        #: Raised by every event.
+        #: Raised by every event but the last.
         self.number = number
         #: By subject; empty for those that wait for anything.
         self._waiters: dict[str, list[weakref.ref[Waiter]]] = {}
@@ -66,7 +66,7 @@ class Broadcast:
         """
         with self._lock:
             self._over = self._over or over
-            self.number += 1
+            self.number += not over
             number = self.number
             named = ("", about) if about else list(self._waiters)
             waiters = [one for name in named for one in self._waiters.pop(name, ())]
