@@ -19,11 +19,9 @@ from mcp.types import INVALID_PARAMS, CallToolResult, Tool
 from lspkit.agent import Toolbox
 from lspkit.errors import LspkitError, ServerUnavailableError
 from lspkit.mcp.client_roots import ClientRoots
-from lspkit.mcp.event_watch import EventWatch, busy_servers, progress_text
-from lspkit.mcp.progress_reports import ProgressReports, wants_progress
+from lspkit.mcp.progress_reports import CallProgress, wants_progress
 from lspkit.mcp.tool_results import call_tool, failure, list_tools
 from lspkit.runtime.concurrency.call import CancelToken
-from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.workspace import Workspace
 
 T = TypeVar("T")
@@ -47,31 +45,20 @@ class CallRunner:
         *,
         allow_apply: bool,
         refresh: Callable[[], object],
-        on_report: Callable[[WorkspaceEvent], None],
     ) -> None:
         self.ws, self.reason = ws, reason
         #: The folders that the client works in.
         self.roots = ClientRoots()
-        self._refresh, self._on_report = refresh, on_report
-        self._loop = asyncio.get_running_loop()
+        self._refresh = refresh
         self._threads = ThreadPoolExecutor(THREADS, "lspkit-mcp")
-        self._progress = ProgressReports()
         if ws is not None:
             self._toolbox = Toolbox(ws, allow_apply=allow_apply, apply_hint=APPLY_HINT)
-            self._watch = EventWatch(ws, self._take_event)
 
     def close(self) -> None:
         """End what runs in threads. The loop has ended, and with it all calls."""
-        if self.ws is not None:
-            self._watch.close()
         self._threads.shutdown(cancel_futures=True)
 
     # In threads
-
-    def watch(self) -> None:
-        """Read the events of the workspace, if that is not done already."""
-        if self.ws is not None:
-            self._watch.ensure()
 
     def tools(self) -> list[Tool]:
         """The tools that the configuration allows."""
@@ -109,26 +96,20 @@ class CallRunner:
         self, ctx: ServerRequestContext[Any], job: Callable[[], T], cancel: CancelToken
     ) -> T:
         """Run a call, and tell the client meanwhile what the servers do, if it wants that."""
+        ws = self.ws
+        if ws is None or not wants_progress(ctx):
+            return await self.in_thread(job, cancel)
+        progress = CallProgress()
 
-        def watched() -> T:
-            self.watch()
-            return job()
+        def followed_job() -> T:
+            with progress.follow(ws):
+                return job()
 
-        if not wants_progress(ctx) or self.ws is None:
-            return await self.in_thread(watched, cancel)
-        with self._progress.call() as progress:
-            progress.tell(await self.in_thread(self._busy_servers))
-            async with anyio.create_task_group() as group:
-                group.start_soon(progress.send, ctx)
-                result = await self.in_thread(watched, cancel)
-                group.cancel_scope.cancel()
+        async with anyio.create_task_group() as group:
+            group.start_soon(progress.send, ctx)
+            result = await self.in_thread(followed_job, cancel)
+            group.cancel_scope.cancel()
         return result
-
-    def _busy_servers(self) -> list[str]:
-        try:
-            return busy_servers(self.ws) if self.ws is not None else []
-        except LspkitError:  # the call says why
-            return []
 
     async def or_error(self, job: Callable[[], T], cancel: CancelToken | None = None) -> T:
         """Run a job; its error is one of the protocol, without a traceback."""
@@ -136,15 +117,3 @@ class CallRunner:
             return await self.in_thread(job, cancel)
         except LspkitError as problem:
             raise MCPError(INVALID_PARAMS, str(problem)) from None
-
-    # Events
-
-    def _take_event(self, event: WorkspaceEvent) -> None:
-        """Called by the thread that reads the events."""
-        self._loop.call_soon_threadsafe(self._on_event, event)
-
-    def _on_event(self, event: WorkspaceEvent) -> None:
-        if text := progress_text(event):
-            self._progress.tell(text)
-        else:
-            self._on_report(event)

@@ -12,10 +12,8 @@ from mcp.server.lowlevel import Server
 
 from lspkit.mcp.call_runner import CallRunner
 from lspkit.mcp.client_log import ClientLog, describe
-from lspkit.mcp.resource_handlers import ResourceHandlers
 from lspkit.mcp.roots_request import RootsRequest
 from lspkit.runtime.concurrency.call import CancelToken
-from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.version import VERSION
 from lspkit.workspace import Workspace
 
@@ -37,25 +35,12 @@ class McpSession:
         refresh: Callable[[], object] = lambda: None,
     ) -> None:
         self._log = ClientLog()
-        self._calls = CallRunner(
-            ws, reason, allow_apply=allow_apply, refresh=refresh, on_report=self._on_report
-        )
+        self._calls = CallRunner(ws, reason, allow_apply=allow_apply, refresh=refresh)
         self._roots = RootsRequest(self._calls, self._log)
-        self._resources = None if ws is None else ResourceHandlers(ws, self._calls, self._roots)
         about = f"lspkit has no tools here: {reason}" if ws is None else describe(str(ws.root))
         self.server = self._build(about)
 
     def _build(self, about: str) -> Server[Any]:
-        resources: dict[str, Any] = {}
-        if self._resources is not None:
-            resources = {
-                "on_list_resources": self._resources.list_resources,
-                "on_list_resource_templates": self._resources.list_templates,
-                "on_read_resource": self._resources.read_resource,
-                "on_subscribe_resource": self._resources.subscribe,
-                "on_unsubscribe_resource": self._resources.unsubscribe,
-                "on_subscriptions_listen": self._resources.serve_listener,
-            }
         server: Server[Any] = Server(
             "lspkit",
             version=VERSION,
@@ -63,7 +48,6 @@ class McpSession:
             instructions=about,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            **resources,
         )
         # Not by keywords, which warn that newer versions of the protocol do without these.
         server.add_request_handler(
@@ -78,18 +62,13 @@ class McpSession:
         return server
 
     async def begin(self) -> None:
-        """Watch the workspace, or say why there is none."""
+        """Say why there is no workspace, if there is none."""
         if self._calls.ws is None:
             await self._log.say("error", f"no tools are offered: {self._calls.reason}")
-        await self._calls.in_thread(self._calls.watch)
 
     def close(self) -> None:
         """End what runs in threads, after the loop has ended."""
         self._calls.close()
-
-    def _on_report(self, event: WorkspaceEvent) -> None:
-        if self._resources is not None:
-            self._resources.on_report(event)
 
     # Requests
 

@@ -30,9 +30,9 @@ from lspkit.operations.workspace_state import (
     WaitForChangeRequest,
     WarningsRequest,
 )
+from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.client_turns import ClientTurn, ClientTurns
-from lspkit.runtime.concurrency.epoch import Epoch
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.parallel import hand_over
 from lspkit.runtime.concurrency.teardown import Teardown
@@ -120,7 +120,7 @@ class LocalEngine:
         self.threads = ThreadCache()
         self._timers = Timers()
         #: Counts the reports of all servers.
-        self.reports = Epoch(first_epoch)
+        self.reports = Broadcast(first_epoch)
         #: Those who watch. Adding and removing are atomic.
         self._sinks: set[EventSink] = set()
         self.pool = Pool(
@@ -162,7 +162,7 @@ class LocalEngine:
             self.threads.close,
             # A start that was under way has seen that the pool is closed; stop what remains.
             lambda: self._stop_servers(),
-            self.reports.end,
+            self._end_reports,
             self._close_sinks,
             self.replaced.close,
             self.pool.release,
@@ -298,13 +298,16 @@ class LocalEngine:
         for sink in self._sinks.copy():
             sink.put(event)
 
+    def _end_reports(self) -> None:
+        self.reports.tell(over=True)
+
     def _close_sinks(self) -> None:
         for sink in self._sinks.copy():
             sink.close()
 
     def raise_epoch(self) -> int:
         """Count a report, wake those who wait for one, and return the new epoch."""
-        return self.reports.advance()
+        return self.reports.tell()
 
     # The end
 
@@ -324,7 +327,7 @@ class LocalEngine:
         self._calls.drop_after_fork("this workspace belongs to the process that was forked")
         self.threads.drop_after_fork()
         self._timers = Timers()
-        self.reports.drop_after_fork()
+        self.reports = Broadcast(self.epoch)  # a thread of the parent may have held its lock
         self._sinks = set()
-        self.replaced.drop_after_fork()
+        self.replaced.close()  # the child's copies
         self.pool.drop_after_fork()

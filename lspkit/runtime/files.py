@@ -86,9 +86,10 @@ class Place(msgspec.Struct, frozen=True):
 class Overlays:
     """Texts shown in place of files, by real path; the last one counts."""
 
-    def __init__(self) -> None:
-        #: Guards the fields below. Readers do not need it: a list is replaced as a whole.
-        self._lock = threading.Lock()
+    def __init__(self, lock: threading.Lock) -> None:
+        #: That of the files. Guards the fields below. Readers do not need it: a list is replaced as
+        #: a whole.
+        self._lock = lock
         #: Real path: its overlays.
         self.shown: dict[str, list[Content]] = {}
         #: The client that shows them, where there are several, and its number while it has texts;
@@ -153,9 +154,9 @@ class Files:
     def __init__(self, boundary: Boundary) -> None:
         #: The files that may be touched; replaced as a whole.
         self.boundary = boundary
-        self.overlays = Overlays()
-        #: Guards the tables below. No I/O while it is held.
+        #: Guards the overlays and the tables below. No I/O while it is held.
         self._lock = threading.Lock()
+        self.overlays = Overlays(self._lock)
         #: Path as given: its absolute path, real path and URI, valid while it leads there.
         self._located: dict[str, tuple[str, str, str]] = {}
         #: Real path: content, least recently used first.

@@ -126,16 +126,16 @@ class Client:
         self._ready_timeout = ready_timeout
         self._environ = environ
         self._numbers = itertools.count(1)
-        #: Serialises starts.
+        #: Held by the thread that connects to the service. What follows changes by atomic steps.
         self._starting = threading.Lock()
-        #: Guards `_peer`, `_left`, `_state`, `_reason` and `_closed`.
-        self._lock = threading.Lock()
-        self._peer: Peer | None = None
+        #: At most one: of the threads that notice the end of the connection, one removes it.
+        self._connected: set[Peer] = set()
         #: Connections that are over, and whose threads have to be joined.
-        self._left: list[Peer] = []
-        self._state: State = "never-started"
+        self._left: set[Peer] = set()
+        #: Why the last connection has ended, or was not made; empty if neither has happened.
         self._reason = ""
-        self._closed = False
+        #: Why there will be no connection any more; empty as long as there may be.
+        self._closed = ""
         #: By number. Adding and removing are atomic.
         self._pending: dict[int, PendingCall] = {}
         #: Those who watch the workspace. Adding and removing are atomic.
@@ -146,16 +146,18 @@ class Client:
         self.notice = ""
 
     def __repr__(self) -> str:
-        return f"<Client {self._bootstrap.workspace_root}: {self._state}>"
+        return f"<Client {self._bootstrap.workspace_root}: {self.state}>"
 
     @property
     def state(self) -> State:
         """`never-started`, `alive` or `dead`."""
-        return self._state
+        if self._connected:
+            return "alive"
+        return "dead" if self._closed or self._reason else "never-started"
 
     def is_alive(self) -> bool:
         """Whether the service answers this client."""
-        return self._state == "alive"
+        return bool(self._connected)
 
     # Calls
 
@@ -186,7 +188,7 @@ class Client:
             self._pending.pop(number, None)
             self._ended(peer)
             raise self._dead_error()
-        if self._peer is not peer:  # it ended before the request was registered
+        if peer not in self._connected:  # it ended before the request was registered
             self._pending.pop(number, None)
             pending.waiter.complete(self._dead_error())
         return pending
@@ -197,21 +199,26 @@ class Client:
         """Connect to the service, and start it if none runs."""
         self._connection()
 
+    @property
+    def _peer(self) -> Peer | None:
+        """The connection, if there is one."""
+        return next(iter(self._connected.copy()), None)
+
     def _connection(self) -> Peer:
         peer = self._peer
         if peer is not None:
             return peer
         with self._starting:
-            if self._peer is not None:
-                return self._peer
-            if self._closed or (self._state == "dead" and not self._restart):
+            peer = self._peer
+            if peer is not None:
+                return peer
+            if self._closed or (self._reason and not self._restart):
                 raise self._dead_error()
             self._close_left()
             try:
                 return self._connect()
             except BaseException as problem:
-                with self._lock:
-                    self._state, self._reason = "dead", str(problem)
+                self._reason = str(problem) or "the service was not reached"
                 raise
 
     def _connect(self) -> Peer:
@@ -248,12 +255,11 @@ class Client:
             if isinstance(answer, Exception):
                 raise ServerUnavailableError(f"{BAD_READY}: {answer}; to end it: lspkit stop")
             return answer or ""
-        with self._lock:
-            closed = self._closed  # perhaps meanwhile
-            if not closed:
-                self._peer, self._state, self._reason, self.ready = peer, "alive", "", answer
-        if closed:
+        self.ready, self._reason = answer, ""
+        self._connected.add(peer)
+        if self._closed:  # perhaps meanwhile
             peer.close()
+            self._ended(peer)
             raise self._dead_error()
         self.notice = self._compare(answer)
         return peer
@@ -297,12 +303,13 @@ class Client:
 
     def _ended(self, peer: Peer) -> None:
         """The connection is over: all calls fail."""
-        with self._lock:
-            if self._peer is not peer:
-                return
-            self._peer, self._state = None, "dead"
-            self._left.append(peer)
-            self._reason = self._reason or f"the service has ended ({peer.reason})"
+        if peer in self._connected:
+            self._reason = f"the service has ended ({peer.reason})"  # before nothing is connected
+        try:
+            self._connected.remove(peer)
+        except KeyError:
+            return
+        self._left.add(peer)
         for number in list(self._pending):
             pending = self._pending.pop(number, None)
             if pending is not None:
@@ -312,41 +319,34 @@ class Client:
 
     def _dead_error(self) -> Exception:
         if self._closed:
-            return WorkspaceClosedError(self._reason or "this workspace was closed")
+            return WorkspaceClosedError(self._closed)
         return ServerUnavailableError(
             f"{self._reason or 'the service has ended'}; connect again to start a new one"
         )
 
     def close(self) -> None:
         """End the connection. The service goes on."""
-        with self._lock:
-            self._closed = True
-            peer = self._peer
-            self._reason = "this workspace was closed"
+        self._closed = self._closed or "this workspace was closed"
+        peer = self._peer
         if peer is not None:
             peer.close()
             self._ended(peer)
         self._close_left()
         reap_services()
-        with self._lock:
-            self._state = "dead"
 
     def _close_left(self) -> None:
-        with self._lock:
-            left, self._left = self._left, []
-        for peer in left:
+        for peer in self._left.copy():
             peer.close()
+            self._left.discard(peer)
 
     def drop_after_fork(self) -> None:
         """In a forked child: the connection belongs to the parent."""
-        self._lock, self._starting = threading.Lock(), threading.Lock()
-        peer, self._peer = self._peer, None
-        self._closed, self._state = True, "dead"
-        self._reason = "this workspace belongs to the process that was forked"
+        self._starting = threading.Lock()
+        self._closed = "this workspace belongs to the process that was forked"
         self._pending = {}
-        left, self._left = self._left, []
-        for connection in left if peer is None else [*left, peer]:
-            connection.drop_after_fork()
+        for peer in self._connected | self._left:
+            peer.drop_after_fork()
+        self._connected, self._left = set(), set()
 
     # Methods of the service
 

@@ -86,10 +86,10 @@ _cancel = make_decoder(_Cancel)
 class _EventSender:
     """Sends events to a client; those that it is too slow for are dropped and counted."""
 
-    def __init__(self, peer: Peer) -> None:
+    def __init__(self, peer: Peer, lock: threading.Lock) -> None:
         self._peer = peer
-        #: Guards `_dropped`: events come from the threads of several servers.
-        self._lock = threading.Lock()
+        #: The session's lock. Guards `_dropped`: events come from the threads of several servers.
+        self._lock = lock
         self._dropped = 0
 
     def put(self, event: WorkspaceEvent) -> None:
@@ -314,7 +314,7 @@ class ClientSession:
 
     def subscribe(self, call: IncomingCall, _: None) -> None:
         """`lsp/subscribe`: notifications `lsp/event` from now on."""
-        sender = _EventSender(self._peer)
+        sender = _EventSender(self._peer, self._lock)
         with self._lock:
             first = self._unsubscribe is None
             if first:

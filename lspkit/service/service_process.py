@@ -14,7 +14,6 @@ import selectors
 import socket
 import struct
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
@@ -76,12 +75,11 @@ class ServiceProcess:
         self._wake_reader, self._wake_writer = socket.socketpair()
         for one in (self._wake_reader, self._wake_writer):
             one.setblocking(False)
-        #: Guards the fields below.
-        self._lock = threading.Lock()
+        #: Those that are served, those that are refused, and those that are over and whose threads
+        #: have to be joined. Only the main thread adds clients, and each change is atomic.
         self._sessions: dict[Peer, ClientSession] = {}
-        self._refused: collections.deque[Peer] = collections.deque()
-        #: Connections that are over, and whose threads have to be joined.
-        self._left: list[Peer] = []
+        self._refused: dict[Peer, None] = {}
+        self._left: collections.deque[Peer] = collections.deque()
         self._reason = ""
         self._retired = False
         #: Since when nobody has used the service.
@@ -158,13 +156,10 @@ class ServiceProcess:
     def add_client(self, connection: socket.socket) -> None:
         """Serve a connection."""
         peer = Peer(connection, self._take, self._lost, "client", largest_whole=LARGEST_REQUEST)
-        with self._lock:
-            full = len(self._sessions) >= MOST_CLIENTS
-            if not full:
-                self._sessions[peer] = ClientSession(self.shared, peer)
-        if full:
+        if len(self._sessions) >= MOST_CLIENTS:
             self._refuse(peer)
             return
+        self._sessions[peer] = ClientSession(self.shared, peer)
         environment = {name: self._environ.get(name, "") for name in COMPARED}
         root = self._bootstrap.workspace_root
         ready = Ready(VERSION, os.getpid(), _printable(root), environment)
@@ -175,11 +170,9 @@ class ServiceProcess:
         """Refuse a client because of the number of clients; it may still say `lsp/retire`."""
         why = f"the service has {MOST_CLIENTS} clients already"
         peer.send(messages.notification("lsp/refused", why))
-        with self._lock:
-            self._refused.append(peer)
-            oldest = self._refused.popleft() if len(self._refused) > MOST_REFUSED else None
+        self._refused[peer] = None
         peer.start()
-        if oldest is not None:
+        for oldest in list(self._refused)[:-MOST_REFUSED]:
             oldest.end(why)
 
     def _take(self, peer: Peer, message: messages.Message) -> None:
@@ -193,22 +186,17 @@ class ServiceProcess:
 
     def _lost(self, peer: Peer) -> None:
         """Called by the reader of a connection that is over."""
-        with self._lock:
-            session = self._sessions.get(peer)
+        session = self._sessions.get(peer)
         if session is not None:
             session.end()
-        with self._lock:
-            self._sessions.pop(peer, None)
-            if peer in self._refused:
-                self._refused.remove(peer)
-            self._left.append(peer)
+        self._sessions.pop(peer, None)
+        self._refused.pop(peer, None)
+        self._left.append(peer)
         self._wake()
 
     def _join_left(self) -> None:
-        with self._lock:
-            left, self._left = self._left, []
-        for peer in left:
-            peer.close()
+        while self._left:
+            self._left.popleft().close()
 
     def close(self) -> None:
         """End all connections, and stop all servers. Killed if that takes too long."""
@@ -216,8 +204,7 @@ class ServiceProcess:
             with killed_if_late():
                 for endpoint in self._endpoints:
                     endpoint.close()
-                with self._lock:
-                    peers = [*self._sessions, *self._refused]
+                peers = [*self._sessions, *self._refused]
                 for peer in peers:
                     peer.end(f"the service has ended: {self._reason}")
                 self.shared.close()

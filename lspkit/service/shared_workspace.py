@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -49,23 +48,14 @@ class SharedWorkspace:
         #: The hooks after the tools of agents. They remember each one by its session, and what has
         #: changed on disk from now on.
         self.hooks = EditHooks(self.ws)
+        #: The tools for a model. They remember items that a model can refer to.
+        self.toolbox = Toolbox(self.ws)
         #: Ends the service, with the reason.
         self.end = on_end
         #: Ends the service when its last client has left.
         self.retire = on_retire
         #: The number of clients.
         self.client_count: Callable[[], int] = lambda: 0
-        #: Guards the fields below, which are made on first use.
-        self._lock = threading.Lock()
-        self._toolbox: Toolbox | None = None
-
-    @property
-    def toolbox(self) -> Toolbox:
-        """The tools for a model. They remember items that a model can refer to."""
-        with self._lock:
-            if self._toolbox is None:
-                self._toolbox = Toolbox(self.ws)
-            return self._toolbox
 
     def in_thread(self, job: Callable[[], object]) -> bool:
         """Begin a job that may wait. False if too many calls are under way, or it is closed."""

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import hmac
 import secrets
-import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from lspkit.web.http_message import RequestHead
 from lspkit.web.problem_document import ProblemError
@@ -38,11 +38,10 @@ class Access:
         port = next(iter(self._hosts)).rpartition(":")[2]
         #: Cookies are shared by all ports of a host.
         self._cookie = f"lspkit-{port}"
-        #: Guards the fields below.
-        self._lock = threading.Lock()
-        #: With the times at which they end.
+        #: With the times at which they end. There is no lock: each change of these two is atomic.
         self._codes: dict[str, float] = {}
-        self._sessions: list[str] = []
+        #: In the order in which they were opened.
+        self._sessions: dict[str, None] = {}
 
     def check_sender(self, head: RequestHead) -> None:
         """Raise a `ProblemError` for a request that a page of another origin may have sent."""
@@ -67,29 +66,30 @@ class Access:
     def _has_session(self, head: RequestHead) -> bool:
         pairs = [one.strip().partition("=") for one in head.headers.get("cookie", "").split(";")]
         given = [value for name, _, value in pairs if name == self._cookie]
-        with self._lock:
-            known = list(self._sessions)
-        return any(_same(one, other) for one in given for other in known)
+        return any(_same(one, other) for one in given for other in list(self._sessions))
 
     def new_code(self) -> str:
         """A code that opens one session."""
         code = secrets.token_urlsafe(32)
-        with self._lock:
-            self._codes[code] = self._clock() + CODE_SECONDS
-            for old in list(self._codes)[:-MOST_SESSIONS]:
-                del self._codes[old]
+        self._codes[code] = self._clock() + CODE_SECONDS
+        _drop_oldest(self._codes)
         return code
 
     def open_session(self, code: str) -> str:
         """The value of `Set-Cookie` for a code, which is not valid afterwards."""
         session = secrets.token_urlsafe(32)
-        with self._lock:
-            found = next((one for one in self._codes if _same(one, code)), None)
-            ends = self._codes.pop(found) if found is not None else 0.0
-            if found is None or ends <= self._clock():
-                raise ProblemError("no-token", "the code was used, or is too old")
-            self._sessions = [*self._sessions[1 - MOST_SESSIONS :], session]
+        valid = next((known for known in list(self._codes) if _same(known, code)), "")
+        # Only one of two threads gets it.
+        if self._codes.pop(valid, 0.0) <= self._clock():
+            raise ProblemError("no-token", "the code was used, or is too old")
+        self._sessions[session] = None
+        _drop_oldest(self._sessions)
         return f"{self._cookie}={session}; Path=/; HttpOnly; SameSite=Strict"
+
+
+def _drop_oldest(secrets_so_far: dict[str, Any]) -> None:
+    for secret in list(secrets_so_far)[:-MOST_SESSIONS]:
+        secrets_so_far.pop(secret, None)
 
 
 def _same(one: str, other: str) -> bool:

@@ -6,7 +6,6 @@ import contextlib
 import json
 import selectors
 import socket
-import threading
 from collections.abc import Callable
 
 from lspkit.runtime.concurrency.event_stream import EventStream
@@ -29,8 +28,7 @@ class EventFeed(EventStream[EventBody]):
     def __init__(self, passes: Callable[[EventBody], bool]) -> None:
         super().__init__(lambda count: EventBody(kind="dropped", count=count), LONGEST_STREAM)
         self._passes = passes
-        #: Guards the two sockets.
-        self._lock = threading.Lock()
+        #: Guarded by the lock of the stream.
         self._reader, self._writer = socket.socketpair()
         for one in (self._reader, self._writer):
             one.setblocking(False)

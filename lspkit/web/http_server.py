@@ -62,7 +62,7 @@ class HttpServer:
         self._keep_alive = keep_alive
         #: The file with the token, which only the user can read.
         self.token_file = token_file
-        #: Guards the fields below.
+        #: Guards the fields below, and those of the registry of workspaces.
         self._lock = threading.Lock()
         self._connections: dict[OwnThread, socket.socket] = {}
         #: Those that have not shown the token so far, in the order of their arrival.
@@ -71,7 +71,7 @@ class HttpServer:
         try:
             token = secrets.token_urlsafe(32)
             self._access = Access(self.address.host_headers(), token)
-            self._workspaces = WorkspaceRegistry(shared, environ)
+            self._workspaces = WorkspaceRegistry(shared, self._lock, environ)
             store = ConversationStore(state_folder(environ))
             self._endpoints = Endpoints(self._access, self._workspaces, store)
             write_token(token_file, token)

@@ -68,14 +68,15 @@ class WorkspaceRegistry:
     def __init__(
         self,
         own: SharedWorkspace,
+        lock: threading.Lock,
         environ: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.own = own
         self._root = os.path.realpath(own.bootstrap.workspace_root)
         self._environ, self._clock = environ, clock
-        #: Guards the fields below.
-        self._lock = threading.Lock()
+        #: The server's lock. Guards the fields below.
+        self._lock = lock
         self._others: dict[str, _Opened] = {}
         self._streams: set[EventStream[EventBody]] = set()
         self._closed = False

@@ -38,7 +38,6 @@ class McpClient:
     """A connected client; `legacy` says whether it begins with a handshake."""
 
     def __init__(self, transport: Any, *, legacy: bool = True, roots: list[str] | None = None):
-        self.updates: queue.Queue[str] = queue.Queue()
         self.logged: queue.Queue[tuple[str, str]] = queue.Queue()
         self.progress: queue.Queue[str] = queue.Queue()
         options: dict[str, Any] = {"mode": "legacy" if legacy else "auto"}
@@ -49,7 +48,6 @@ class McpClient:
         self._portal = self._stack.enter_context(start_blocking_portal())
         client = Client(
             transport,
-            message_handler=self._take,
             logging_callback=self._log,
             read_timeout_seconds=PATIENCE,
             log_level="info",
@@ -62,10 +60,6 @@ class McpClient:
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
-
-    async def _take(self, message: Any) -> None:
-        if isinstance(message, types.ResourceUpdatedNotification):
-            self.updates.put(str(message.params.uri))
 
     async def _log(self, params: types.LoggingMessageNotificationParams) -> None:
         self.logged.put((params.level, str(params.data)))
@@ -111,18 +105,6 @@ class McpClient:
     def names(self) -> list[str]:
         """The names of the tools."""
         return [one.name for one in self.ask("list_tools").tools]
-
-    def read(self, uri: str) -> str:
-        """The text of a resource."""
-        (content,) = self.ask("read_resource", uri).contents
-        return str(content.text)
-
-    @contextmanager
-    def listening(self, *uris: str) -> Iterator[Any]:
-        """The events of subscriptions as clients since 2026 make them."""
-        made = self.client.listen(resource_subscriptions=list(uris))
-        with self._portal.wrap_async_context_manager(made) as subscription:
-            yield lambda: self._portal.call(subscription.__anext__)
 
 
 def text_of(result: types.CallToolResult) -> str:

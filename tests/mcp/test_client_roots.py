@@ -140,39 +140,23 @@ def test_nothing_is_allowed_if_all_roots_lie_outside(tmp_path: Path, inner: Path
             ("lsp_workspace_symbols", {"query": "greet"}),
         ):
             assert "none of the roots of the client" in client.error(name, **arguments)
-        assert client.ask("list_resources").resources == []
 
 
-def test_only_resources_in_the_roots_are_listed(
-    tmp_path: Path, inner: Path, scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("lspkit.mcp.diagnostics_resource.MOST_LISTED", 1)
-    (inner / "b.scr").write_text("ERROR\n", encoding="utf-8")
-    argv = scripted(Script())
-    with workspace(tmp_path, argv, text="ERROR\n") as ws, served(ws, roots=[inner.as_uri()]) as one:
-        assert all(
-            report.verdict.dirty for report in ws.check_all(["a.scr", "inner/b.scr"]).values()
-        )
-        (listed,) = one.ask("list_resources").resources
-        assert (listed.name, listed.uri) == ("b.scr", "diagnostics://inner/b.scr")
-        assert "ERROR" in one.read(listed.uri)
-
-
-def test_a_list_of_resources_waits_for_the_roots(tmp_path: Path, inner: Path, scripted) -> None:
+def test_a_call_waits_for_the_roots(tmp_path: Path, inner: Path, scripted) -> None:
     there, here = os.pipe(), os.pipe()
-    with workspace(tmp_path, scripted(Script()), text="ERROR\n") as ws:
-        assert ws.check("a.scr").verdict.dirty
+    with workspace(tmp_path, scripted(Script())) as ws:
         channel = McpChannel(Descriptors(there[0], here[1]), ws)
         channel.start()
         wire = RawWire(here[0], there[1])
         wire.begin(roots={})
-        wire.send("resources/list", number=900)
+        call = {"name": "lsp_diagnostics", "arguments": {"filePath": "a.scr"}}
+        wire.send("tools/call", call, number=900)
         while (message := wire.receive()).get("method") != "roots/list":
             assert message.get("id") != 900
         wire.answer(message["id"], {"roots": [{"uri": inner.as_uri()}]})
         while (message := wire.receive()).get("id") != 900:
             pass
-        assert message["result"]["resources"] == []
+        assert message["result"]["isError"]
         os.close(there[1])
         channel.close()
         os.close(here[0])

@@ -55,7 +55,6 @@ def test_in_a_sub_folder_it_serves_the_work_tree(site: Site) -> None:
         # A path may also be relative to the folder in which the client has started it.
         for name in ("src/b.scr", "b.scr"):
             assert "ERROR" in client.text("lsp_diagnostics", filePath=name)
-            assert "ERROR" in client.read(f"diagnostics://{name}")
         assert "does not exist" in client.error("lsp_diagnostics", filePath="none.scr")
     with started(site, ".", folder="src") as client:
         assert f"for {site.project}/src. Paths are" in client.client.instructions
@@ -73,7 +72,6 @@ def test_nothing_but_messages_is_on_standard_output(site: Site) -> None:
         assert "not a valid file name" in mcp.call("lsp_diagnostics", filePath="\ud800.scr")
         (site.project / os.fsdecode(b"\xff.scr")).write_text("ERROR\n", encoding="utf-8")
         assert "ERROR" in mcp.call("lsp_diagnostics", filePath="\udcff.scr")
-        assert mcp.result("resources/list")["resources"]
         assert mcp.call("lsp_goto_definition", **AT) == FOUND
         pid = mcp.process.pid
         # Standard output is standard error, and standard input is empty, for all but the wire.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import concurrent.futures
 import functools
 import os
@@ -16,14 +15,9 @@ from mcp.shared.exceptions import MCPError
 import lspkit
 from lspkit import operations as ops
 from lspkit.agent import tool_schemas
-from lspkit.mcp.call_runner import CallRunner
-from lspkit.mcp.client_log import ClientLog
 from lspkit.mcp.mcp_process import McpChannel
-from lspkit.mcp.resource_handlers import ResourceHandlers
-from lspkit.mcp.roots_request import RootsRequest
 from lspkit.mcp.wire_streams import Descriptors
 from lspkit.runtime.process.child import readable
-from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.testing import Fault, Log, Script
 from lspkit.testing.script import progress
 from tests import scripted as scripted_server
@@ -181,112 +175,6 @@ def test_without_a_token_there_is_no_progress(tmp_path: Path, scripted) -> None:
         assert client.progress.empty()
 
 
-# Resources
-
-
-def test_diagnostics_are_a_resource(shared: McpClient) -> None:
-    (template,) = shared.ask("list_resource_templates").resource_templates
-    assert template.uri_template == "diagnostics://{path}"
-    assert shared.read("diagnostics://a.scr") == "a.scr: no errors"
-    assert shared.read("diagnostics://%61.scr") == "a.scr: no errors"
-
-
-@pytest.mark.parametrize(
-    ("uri", "words"),
-    [
-        ("diagnostics://none.scr", "does not exist"),
-        ("diagnostics:///etc/passwd", "outside"),
-        ("diagnostics://", "form"),
-        ("file:///etc/passwd", "form"),
-    ],
-)
-def test_a_wrong_uri_is_an_error(shared: McpClient, uri: str, words: str) -> None:
-    with pytest.raises(MCPError, match=words):
-        shared.read(uri)
-
-
-def test_files_with_findings_are_listed(tmp_path: Path, scripted) -> None:
-    (tmp_path / "b c.scr").write_text("ERROR\n", encoding="utf-8")
-    with workspace(tmp_path, scripted(Script())) as ws, served(ws) as client:
-        assert client.ask("list_resources").resources == []
-        ws.check("b c.scr")
-        (listed,) = client.ask("list_resources").resources
-        assert listed.uri == "diagnostics://b%20c.scr"
-        assert "ERROR" in client.read(listed.uri)
-
-
-def test_a_subscriber_is_told_of_changes_on_disk(tmp_path: Path, scripted) -> None:
-    uri = "diagnostics://a.scr"
-    with workspace(tmp_path, scripted(Script())) as ws, served(ws) as client:
-        client.ask("subscribe_resource", uri)
-        (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
-        assert client.updates.get(timeout=PATIENCE) == uri
-        assert "ERROR" in client.read(uri)
-        client.ask("unsubscribe_resource", uri)
-        (tmp_path / "a.scr").write_text(SOURCE, encoding="utf-8")
-        assert client.read(uri) == "a.scr: no errors"
-        assert client.updates.empty()
-
-
-def test_a_listener_is_told_of_changes_on_disk(tmp_path: Path, scripted) -> None:
-    uri = "diagnostics://a.scr"
-    with (
-        workspace(tmp_path, scripted(Script())) as ws,
-        served(ws, legacy=False) as client,
-        client.listening(uri) as next_event,
-    ):
-        client.text("lsp_diagnostics", filePath="a.scr")
-        (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
-        assert next_event().uri == uri
-
-
-def test_a_report_just_after_the_last_one_was_announced_is_announced_too(
-    tmp_path: Path, scripted
-) -> None:
-    path, uri = str(tmp_path / "a.scr"), "diagnostics://a.scr"
-    report = WorkspaceEvent("diagnostics", path=path)
-
-    async def announce_two(ws: lspkit.Workspace) -> list[str]:
-        calls = CallRunner(
-            ws, "", allow_apply=False, refresh=lambda: None, on_report=lambda _: None
-        )
-        handlers = ResourceHandlers(ws, calls, RootsRequest(calls, ClientLog()))
-        handlers._subscriptions.add(uri, path)
-        handlers._subscriptions.note(path)
-        told: asyncio.Queue[str] = asyncio.Queue()
-        handlers._bus.subscribe(lambda event: told.put_nowait(event.uri))
-        loop, this = asyncio.get_running_loop(), asyncio.current_task()
-
-        def report_when_announced() -> None:
-            """Before anything that waits for the end of that task is told of it."""
-            if asyncio.all_tasks() == {this}:
-                ws.write("a.scr", SOURCE)
-                handlers.on_report(report)
-            else:
-                loop.call_soon(report_when_announced)
-
-        try:
-            ws.write("a.scr", "ERROR\n")
-            handlers.on_report(report)
-            loop.call_soon(report_when_announced)
-            async with asyncio.timeout(PATIENCE):
-                return [await told.get(), await told.get()]
-        finally:
-            calls.close()
-
-    with workspace(tmp_path, scripted(Script())) as ws:
-        ws.check("a.scr")
-        assert asyncio.run(announce_two(ws)) == [uri, uri]
-
-
-def test_subscriptions_are_bounded(shared: McpClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lspkit.mcp.diagnostics_resource.MOST_SUBSCRIPTIONS", 1)
-    shared.ask("subscribe_resource", "diagnostics://a.scr")
-    with pytest.raises(MCPError, match="there are 1 subscriptions"):
-        shared.ask("subscribe_resource", "diagnostics://%61.scr")
-    shared.ask("unsubscribe_resource", "diagnostics://a.scr")
-
-
 # Roots
 
 
@@ -301,8 +189,6 @@ def test_roots_narrow_the_workspace(tmp_path: Path, scripted) -> None:
         assert client.text("lsp_goto_definition", filePath="inner/b.scr", **at)
         assert client.text("lsp_goto_definition", filePath="b.scr", **at)
         assert "outside the roots" in client.error("lsp_hover", **AT)
-        with pytest.raises(MCPError, match="outside the roots"):
-            client.read("diagnostics://a.scr")
         level, text = client.logged.get(timeout=PATIENCE)
         assert level == "warning" and "file:///somewhere/else" in text and "ignored" in text
 
@@ -342,7 +228,6 @@ def test_no_tools_are_offered_without_a_workspace(legacy: bool) -> None:
         level, text = client.logged.get(timeout=PATIENCE)
         assert level == "error" and "the configuration is broken" in text
         assert "the configuration is broken" in client.error("lsp_hover", **AT)
-        assert client.client.server_capabilities.resources is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The wire of an MCP client, its URIs and its roots, without a client."""
+"""The wire of an MCP client and its roots, without a client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import pytest
 import lspkit
 from lspkit.mcp import wire_streams
 from lspkit.mcp.client_roots import ClientRoots, client_roots
-from lspkit.mcp.diagnostics_resource import path_of, uri_of
 from lspkit.mcp.mcp_process import McpChannel, serve_alone
 from lspkit.mcp.wire_streams import Descriptors, split_lines
 from lspkit.workspace_boundary import boundary_of
@@ -48,12 +47,6 @@ def test_a_line_that_is_too_long_is_skipped(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(wire_streams, "LONGEST_LINE", 4)
     found = lines([b"abc", b"def", b"ghi", b"j\nab\n"])
     assert found == ["a message has more than 4 bytes", b"ab"]
-
-
-@pytest.mark.parametrize("name", ["a.py", "src/a b.py", "ä/%41?#.py", "\udcff.py"])
-def test_a_path_comes_back_from_its_uri(name: str) -> None:
-    assert path_of(uri_of(f"/project/{name}", "/project")) == name
-    assert path_of(uri_of(f"/elsewhere/{name}", "/project")) == f"/elsewhere/{name}"
 
 
 def test_roots_are_used_only_in_the_workspace(tmp_path: Path) -> None:

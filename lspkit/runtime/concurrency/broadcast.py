@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 
+from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.waiter import Waiter
 
 #: Up to this many waiters are kept without tidying.
@@ -21,9 +22,11 @@ class Broadcast:
     waiter alive.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, number: int = 0) -> None:
         #: Guards the fields below.
         self._lock = threading.Lock()
+        #: Raised by every event but the last.
+        self.number = number
         #: By subject; empty for those that wait for anything.
         self._waiters: dict[str, list[weakref.ref[Waiter]]] = {}
         self._count = 0
@@ -56,10 +59,15 @@ class Broadcast:
         self._count = sum(map(len, self._waiters.values()))
         self._tidy_at = max(FEW, 2 * self._count)
 
-    def tell(self, about: str = "", *, over: bool = False) -> None:
-        """Something has happened, perhaps about one subject; `over`: for the last time."""
+    def tell(self, about: str = "", *, over: bool = False) -> int:
+        """Something has happened, perhaps about one subject; `over`: for the last time.
+
+        Returns the number of the event.
+        """
         with self._lock:
             self._over = self._over or over
+            self.number += not over
+            number = self.number
             named = ("", about) if about else list(self._waiters)
             waiters = [reference for name in named for reference in self._waiters.pop(name, ())]
             self._count -= len(waiters)
@@ -67,3 +75,12 @@ class Broadcast:
             waiter = reference()
             if waiter is not None:
                 waiter.complete()
+        return number
+
+    def wait_beyond(self, number: int, call: Call) -> int:
+        """Wait for an event with a greater number, or the end of the call; returns the last one."""
+        while self.number <= number and not self._over:
+            news = self.next()
+            if self.number > number or not call.wait(news):
+                break
+        return self.number

@@ -107,9 +107,7 @@ class _Shared:
         self.done: set[object] = set()
         #: Checks that were begun before the part that finishes them, by server and document.
         self.begun: dict[tuple[Any, str], Any] = {}
-        #: Guards the next field.
-        self.lock = threading.Lock()
-        #: Held by the part that does it.
+        #: Held by the part that does it. Adding is atomic.
         self.under_way: dict[object, threading.Lock] = {}
 
 
@@ -217,8 +215,7 @@ class Call(msgspec.Struct, eq=False):
         shared = self._shared
         if key in shared.done:
             return
-        with shared.lock:
-            turn = shared.under_way.setdefault(key, threading.Lock())
+        turn = shared.under_way.setdefault(key, threading.Lock())
         with turn:
             if key not in shared.done:
                 work()

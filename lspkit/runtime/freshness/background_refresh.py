@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import threading
 import time
 
 from lspkit.errors import LspkitError
@@ -37,14 +36,13 @@ class BackgroundRefresh:
         self._calls = calls
         self._threads = threads
         self._timers = timers
-        #: Guards `_wanted`.
-        self._lock = threading.Lock()
-        #: When each server last said so, by identity; an entry has a timer.
+        #: When each server last said so, by identity; an entry has a timer. The lock of the server
+        #: guards its entry.
         self._wanted: dict[int, float] = {}
 
     def want(self, server: Server) -> None:
         """The server's answers are out of date."""
-        with self._lock:
+        with server.channel.lock:
             waiting = id(server) in self._wanted
             self._wanted[id(server)] = time.monotonic()
         if not waiting:
@@ -59,13 +57,13 @@ class BackgroundRefresh:
 
     def _refresh(self, server: Server) -> None:
         """Ask again for answers from before the server said so."""
-        with self._lock:
+        with server.channel.lock:
             since = self._wanted.get(id(server), 0.0)
         idle_for = time.monotonic() - max(server.channel.last_used, since)
         if server.takes_calls and idle_for < PAUSE:
             self._later(server)
             return
-        with self._lock:
+        with server.channel.lock:
             if self._wanted.get(id(server)) == since:
                 del self._wanted[id(server)]
         for uri in self._old(server, since):

@@ -8,7 +8,6 @@ not change what has to be examined.
 from __future__ import annotations
 
 import collections
-import threading
 from typing import Generic, TypeVar
 
 from lspkit.diagnostics.compare import Before
@@ -61,16 +60,14 @@ class _Recent(Generic[T]):
     """Values by path, of the most recent ones."""
 
     def __init__(self) -> None:
-        #: Guards `_known`.
-        self._lock = threading.Lock()
+        #: Without a lock: each change is atomic. Two threads at once may forget one file too many.
         self._known: collections.OrderedDict[str, T] = collections.OrderedDict()
 
     def get(self, path: str) -> T | None:
         return self._known.get(path)
 
     def put(self, path: str, value: T) -> None:
-        with self._lock:
-            self._known.pop(path, None)
-            self._known[path] = value
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
+        self._known.pop(path, None)
+        self._known[path] = value
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)

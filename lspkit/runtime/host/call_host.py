@@ -24,7 +24,7 @@ from lspkit.operations.host_results import (
 )
 from lspkit.operations.request import OPERATIONS, Request
 from lspkit.protocol.text import Text
-from lspkit.runtime.concurrency.epoch import Epoch
+from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.exchange import replies
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.freshness import dependents, importers
@@ -52,7 +52,7 @@ class Owner(Protocol):
     baselines: Baselines
     replaced: ReplacedFiles
     #: Counts the reports of all servers.
-    reports: Epoch
+    reports: Broadcast
 
     def settings(self, known: int) -> Settings | None:
         """The configuration, unless the caller has this generation of it."""
@@ -284,4 +284,4 @@ class CallHost:
 
     def wait_for_change(self, after: int) -> int:
         """Wait until the epoch is newer than this."""
-        return self._owner.reports.newer_than(after, self._context.call)
+        return self._owner.reports.wait_beyond(after, self._context.call)

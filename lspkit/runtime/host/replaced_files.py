@@ -8,8 +8,8 @@ proven. An open file keeps its number.
 
 from __future__ import annotations
 
+import collections
 import os
-import threading
 
 from lspkit.edits.descriptor import Descriptor, open_descriptor
 
@@ -24,9 +24,8 @@ class ReplacedFiles:
     """Keeps descriptors of replaced files. For any thread."""
 
     def __init__(self) -> None:
-        #: Guards the two fields below.
-        self._lock = threading.Lock()
-        self._held: list[Descriptor] = []
+        #: Without a lock: adding, which drops the oldest, and clearing are atomic.
+        self._held: collections.deque[Descriptor] = collections.deque(maxlen=HELD)
         self._closed = False
 
     def hold(self, path: str) -> None:
@@ -35,18 +34,11 @@ class ReplacedFiles:
             descriptor = open_descriptor(path, _HOLD)
         except OSError:
             return  # it is gone, or no descriptor is left: it is not kept open
-        with self._lock:
-            self._held.append(descriptor)
-            if self._closed or len(self._held) > HELD:
-                del self._held[0]
-
-    def close(self) -> None:
-        """Close all of them."""
-        with self._lock:
-            self._closed = True
+        self._held.append(descriptor)
+        if self._closed:  # perhaps just now
             self._held.clear()
 
-    def drop_after_fork(self) -> None:
-        """In a forked child, which has one thread: its copies are closed as well."""
-        self._lock = threading.Lock()
-        self.close()
+    def close(self) -> None:
+        """Close all of them, and also those that come later."""
+        self._closed = True
+        self._held.clear()

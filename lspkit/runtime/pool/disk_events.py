@@ -76,10 +76,10 @@ class DiskEvents:
             targets=self._outer,
             on_brief=self._announce_brief,
         )
-        #: The changed files of the languages of these servers.
-        self._changelog = Changelog()
         #: Guards the fields below. Nothing is sent and nothing is read while it is held.
         self._lock = threading.Lock()
+        #: The changed files of the languages of these servers.
+        self._changelog = Changelog(self._lock)
         #: Servers whose roots are watched, by identity. Replaced as a whole: readers need no lock.
         self._held: dict[int, EventQueue] = {}
         #: Folders inside package folders that servers have registered for.

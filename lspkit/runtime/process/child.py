@@ -18,9 +18,12 @@ from collections.abc import Mapping, Sequence
 from itertools import repeat, starmap
 
 from lspkit.late_imports import safe_imports
+from lspkit.runtime.concurrency.threads import Signal
 
 #: The longest timeout of `poll`, in milliseconds.
 LONGEST_WAIT = 2**31 - 1
+#: Seconds that a thread waits beyond its timeout for another one that closes the same child.
+SLACK = 1.0
 
 
 class LaunchError(Exception):
@@ -66,8 +69,9 @@ class Child:
         # The host's ends of the pipes, and the server's ends while the host has them.
         self._owned: list[int] = []
         self._passed: list[int] = []
-        # Held by the thread that closes, so that a second one returns when that is done.
-        self._closing = threading.Lock()
+        # The id of the thread that closes; a second one waits for its end.
+        self._closed_by = 0
+        self._over = Signal()
         self._closed = False
         self._gone = False
 
@@ -134,25 +138,30 @@ class Child:
         May be called again, and returns the result of the first call. An interrupt cuts the wait
         short, not the killing and not the closing.
         """
-        with self._closing:
-            if self._closed:
-                return self._gone
-            try:
+        this = threading.get_ident()
+        try:
+            with self._lock:
+                self._closed_by = self._closed_by or this
+            if self._closed_by != this:
+                self._over.wait(timeout + SLACK)
+            elif not self._closed:
                 self._gone = self._end(time.monotonic() + timeout)
-            finally:
+        finally:
+            if self._closed_by == this and not self._closed:
                 try:
                     self.status()
                 finally:
                     with self._lock:
                         self._close_descriptors()
                     self._closed = True
-            return self._gone
+                    self._over.set()
+        return self._gone
 
     def drop_after_fork(self) -> None:
         """In a forked child of the host: close the copies. Takes no lock, sends no signal."""
         self._lock = threading.Lock()
-        self._closing = threading.Lock()
-        self._closed = True
+        self._closed, self._over = True, Signal()
+        self._over.set()
         self._close_descriptors()
 
     def _make_pipes(self) -> None:

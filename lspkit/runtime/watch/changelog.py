@@ -19,9 +19,9 @@ REMEMBERED = 10_000
 class Changelog:
     """Changed files, in order. For any thread."""
 
-    def __init__(self) -> None:
-        #: Guards the fields below.
-        self._lock = threading.Lock()
+    def __init__(self, lock: threading.Lock) -> None:
+        #: The owner's lock. Guards the fields below.
+        self._lock = lock
         self._paths: collections.deque[str] = collections.deque(maxlen=REMEMBERED)
         #: The first mark, in microseconds since 1970: no two logs have a mark in common.
         self._first = time.time_ns() // 1000
@@ -32,10 +32,10 @@ class Changelog:
 
     def add(self, paths: Iterable[str]) -> None:
         """Add changed files."""
+        added = list(paths)  # before the lock is taken: it may be computed only now
         with self._lock:
-            for path in paths:
-                self._paths.append(path)
-                self._count += 1
+            self._paths += added
+            self._count += len(added)
 
     def interrupted(self) -> None:
         """More may have changed up to now than was seen."""

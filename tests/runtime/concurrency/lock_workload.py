@@ -19,8 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import lspkit
-from lspkit.mcp.diagnostics_resource import Subscriptions
-from lspkit.mcp.event_watch import EventWatch
 from lspkit.runtime.pool import pool
 from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.guardian import Guardian
@@ -28,7 +26,6 @@ from lspkit.runtime.process.sidecar import start_all, stop_all
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
 from lspkit.servers.built_in import BUILT_IN
-from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.service.client import Client
 from lspkit.service.remote_engine import RemoteEngine
 from lspkit.service.runtime_folder import bootstrap_of
@@ -64,7 +61,7 @@ def main(folder: str) -> None:
     os.environ["LSPKIT_TRUST"] = "always"
     parts = (
         *(many_callers, new_configuration, forwarded_request, idle_server, sidecar, watchfiles),
-        *(service, mcp_subscriptions, http),
+        *(service, http),
     )
     for part in parts:
         place = Path(folder) / part.__name__
@@ -265,31 +262,6 @@ def service(place: Path) -> None:
     process.close()
     first.close()
     second.close()
-
-
-def mcp_subscriptions(place: Path) -> None:
-    """What an MCP client has subscribed to, by the events of a workspace."""
-    argv = Script().command(place / "server")
-    root = place / "root"
-    root.mkdir()
-    file = root / "a.scr"
-    file.write_text(SOURCE, encoding="utf-8")
-    with lspkit.Workspace(root, config=_only(scripted=_scr(argv))) as ws:
-        subscriptions, told = Subscriptions(ws), threading.Event()
-
-        def take(_: WorkspaceEvent) -> None:
-            if subscriptions.changed(subscriptions.paths()):
-                told.set()
-
-        watch = EventWatch(ws, take)
-        subscriptions.add("diagnostics://a.scr", str(file.resolve()))
-        subscriptions.note(str(file.resolve()))
-        watch.ensure()
-        ws.write("a.scr", "ERROR\n", timeout=PATIENCE)
-        ws.check("a.scr", timeout=PATIENCE)
-        assert told.wait(PATIENCE)
-        subscriptions.remove("diagnostics://a.scr")
-        watch.close()
 
 
 def http(place: Path) -> None:

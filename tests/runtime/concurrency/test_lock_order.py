@@ -157,7 +157,7 @@ def test_locks_are_taken_in_the_order_of_the_table(tmp_path):
         ("Watcher._found", "EventQueue.delivery"),
         ("EventQueue.delivery", "Pool._lock"),
         ("Pool._lock", "DocumentChannel.lock"),
-        ("Teardown._lock", "Child._closing"),
+        ("Teardown._lock", "Child._lock"),
     }
 
 

@@ -31,7 +31,6 @@ def test_a_callers_cancel_is_looked_at_without_a_lock(tmp_path, scripted):
 
         class Nosy:
             def is_set(self) -> bool:
-                free.extend(is_free(call._shared.lock) for call in engine._calls._running.copy())
                 free.extend(is_free(server.channel.lock) for server in engine.pool.servers())
                 free.extend(map(is_free, (engine.pool._lock, engine.threads._lock)))
                 return given_up.is_set()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 import pytest
 
 from lspkit.runtime.watch import changelog
@@ -21,7 +23,7 @@ def names(changed):
 
 
 def test_each_mark_has_its_own_changes(files):
-    log = Changelog()
+    log = Changelog(Lock())
     marks = []
     for path in files:
         marks.append(log.after(None).mark)
@@ -31,7 +33,7 @@ def test_each_mark_has_its_own_changes(files):
 
 
 def test_a_file_counts_once_and_one_that_is_gone_apart(files, tmp_path):
-    log = Changelog()
+    log = Changelog(Lock())
     first = log.after(None).mark
     log.add([files[1], files[0], files[1], str(tmp_path / "gone")])
     assert names(log.after(first)) == "ab"
@@ -40,7 +42,7 @@ def test_a_file_counts_once_and_one_that_is_gone_apart(files, tmp_path):
 
 def test_what_was_forgotten_is_not_claimed(files, monkeypatch):
     monkeypatch.setattr(changelog, "REMEMBERED", 2)
-    log = Changelog()
+    log = Changelog(Lock())
     first = log.after(None).mark
     log.add(files[:2])
     assert (names(log.after(first)), log.after(first).complete) == ("ab", True)
@@ -50,7 +52,7 @@ def test_what_was_forgotten_is_not_claimed(files, monkeypatch):
 
 
 def test_a_mark_from_before_a_gap_is_incomplete(files):
-    log = Changelog()
+    log = Changelog(Lock())
     before = log.after(None).mark
     log.interrupted()
     after = log.after(None).mark
@@ -60,7 +62,7 @@ def test_a_mark_from_before_a_gap_is_incomplete(files):
 
 
 def test_a_mark_of_another_log_is_never_complete(files):
-    older, newer = Changelog(), Changelog()
+    older, newer = Changelog(Lock()), Changelog(Lock())
     newer._first = newer._count = newer._gap = older._first + 1  # made a microsecond later
     for log in (older, newer):
         log.add(files[:1])
