@@ -73,7 +73,7 @@ class DiskEvents:
         self._watchers = WatchedRoots(
             self.announce,
             excluded=self._is_excluded,
-            targets=self._outer,
+            outer=self._outer,
             on_brief=self._announce_brief,
         )
         #: The changed files of the languages of these servers.
@@ -287,7 +287,6 @@ class DiskEvents:
     ) -> list[ServerFileEvent]:
         """Queue events for all servers."""
         self._on_events(events)
-        self._outer.take_notice(events)
         named = [
             ServerFileEvent(path_to_uri(one.path), one, self._place(one.path)) for one in events
         ]

@@ -10,7 +10,7 @@ from lspkit.edits.directory import is_spare
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import PASSED, READ
-from lspkit.runtime.watch.links import HardLinks, Symlinks
+from lspkit.runtime.watch.links import HardLinks, Links
 
 #: The merged kind of two events of one file, None for no event. Other sequences are impossible.
 AFTER: dict[tuple[int, int], int | None] = {
@@ -24,7 +24,7 @@ AFTER: dict[tuple[int, int], int | None] = {
     (REPLACED, CHANGED): REPLACED,
     (REPLACED, DELETED): DELETED,
     (REPLACED, REPLACED): REPLACED,
-    # After an interrupt an event may have been recorded twice.
+    # By a link and by the folder behind it, one change may be recorded twice.
     (CREATED, CREATED): CREATED,
     (DELETED, DELETED): DELETED,
     (CHANGED, CREATED): CHANGED,
@@ -37,10 +37,9 @@ AFTER: dict[tuple[int, int], int | None] = {
 class EventReport:
     """What has happened, until somebody takes it. For one thread at a time."""
 
-    def __init__(self, links: Symlinks, hard_links: HardLinks) -> None:
+    def __init__(self, links: Links, hard_links: HardLinks) -> None:
         self._links, self._hard_links = links, hard_links
-        #: The events, in order. An event is added before the entry is changed: an interrupt between
-        #: the two duplicates it, and never loses it.
+        #: The events, in order.
         self.events: list[FileEvent] = []
         #: Paths that existed, or were missing, between two looks only, or may have been. A program
         #: that reads the disk itself may have noticed.
@@ -53,13 +52,10 @@ class EventReport:
             return
         if kind == DELETED:
             self._hard_links.gone(path)
-        self.events.append(FileEvent(path, kind, is_folder))
-        for name in self._links.names_of(path):
-            if kind in (CREATED, DELETED) and os.path.islink(name):
-                self._links.note(name)  # it led nowhere before, or does now
-                if kind == CREATED:
-                    self.events += self._links.behind(name)
-            self.events.append(FileEvent(name, kind, is_folder))
+        names = [path, *self._links.names_of(path)]
+        self.events += [FileEvent(name, kind, is_folder) for name in names]
+        if kind in (CREATED, REPLACED):
+            self.events += self._links.created(path)
 
     def add_new(self, path: str, state: int, kind: int) -> None:
         """An entry is new; `kind` is for a file, which may have existed before."""

@@ -10,7 +10,7 @@ first read of a folder has nothing to compare with; its entries count as known, 
 that were created or changed since the folder was requested.
 
 Links are entries like files. Events of a link's target are reported under both names. The folder
-of a target outside is requested as well, if `LinkTargets` admits it.
+of a target outside is requested as well, if `OuterFolders` permits it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, RE
 from lspkit.runtime.watch.event_report import EventReport
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import GONE, LASTING, PASSED, READ, read_entries, stamp_of
-from lspkit.runtime.watch.links import NO_TARGETS, HardLinks, LinkTargets, Symlinks
+from lspkit.runtime.watch.links import HardLinks, Links
+from lspkit.runtime.watch.outer_folders import OuterFolders
 
 
 class TreeSnapshot:
@@ -38,7 +39,7 @@ class TreeSnapshot:
         unwatch: Callable[[str], None],
         excluded: Callable[[str], bool] = is_excluded,
         watch_file: Callable[[str], None] = lambda _: None,
-        targets: LinkTargets = NO_TARGETS,
+        outer: OuterFolders | None = None,
     ) -> None:
         self._watch = watch
         self._unwatch = unwatch
@@ -58,7 +59,7 @@ class TreeSnapshot:
         self.behind: list[tuple[str, bool]] = []
         # Those of `tops` whose subfolders are not read.
         self._shallow: set[str] = set()
-        self._links = Symlinks(targets)
+        self._links = Links(outer)
         #: Those of `tops` that are requested only because links lead there.
         self._by_link: set[str] = set()
         self._hard_links = HardLinks(watch_file, unwatch)
@@ -86,12 +87,12 @@ class TreeSnapshot:
         above, name = self.folders.get(os.path.dirname(top), {}), os.path.basename(top)
         if above.get(name) == PASSED:
             above[name] = READ
-        self.due.pop(top, None)  # what was requested last is read first
-        self.due[top] = since
+        # What was requested last is read first.
+        self.due[top] = min(since, self.due.pop(top, since))
 
     def remove(self, top: str) -> None:
         """Withdraw the request of a folder. Its files have no events."""
-        if self._links.lead_to(top):
+        if self._links.leads_to(top):
             self._by_link.add(top)
             return
         self._withdraw(top)
@@ -128,14 +129,11 @@ class TreeSnapshot:
         """Continue comparing, until that time of the monotonic clock."""
         self._follow_links(time.time_ns())
         while self.behind:
-            folder, anew = self.behind[-1]
+            folder, anew = self.behind.pop()
             above, name = os.path.split(folder)
+            # Else it is gone by now, or no longer requested.
             if folder in self.tops or self.folders.get(above, {}).get(name) == READ:
-                inner = self._read(folder, anew)
-            else:
-                inner = []  # it is gone by now, or no longer requested
-            # Removed only after it was read: an interrupt may come at any time.
-            self.behind[-1:] = [(one, anew) for one in inner]
+                self.behind += [(inner, anew) for inner in self._read(folder, anew)]
             self._follow_links(time.time_ns())
             if time.monotonic() >= until:
                 return
@@ -151,10 +149,6 @@ class TreeSnapshot:
             else:
                 self.due[folder] = since
         self.go_on(until)
-
-    def moved(self) -> list[str]:
-        """Folders and links to look at, since a folder above the target of a link was moved."""
-        return self._links.moved()
 
     def missing(self) -> list[str]:
         """Requested folders that are missing, and whose creation would cause no hint."""
@@ -264,25 +258,22 @@ class TreeSnapshot:
         """Record a link, or a file with other names."""
         if stat.S_ISLNK(found.st_mode):
             # A shallow folder is watched for some of its files, whose links are not among them.
-            self._links.note(path, follow=os.path.dirname(path) not in self._shallow)
+            if os.path.dirname(path) not in self._shallow:
+                self._links.note(path)
         elif found.st_nlink > 1:
             self._hard_links.note(path)
 
     def _follow_links(self, since: int) -> None:
         """Request the folders that links lead to, and withdraw those that none leads to."""
-        links = self._links
-        while links.outside:
-            folder, deep = links.outside[0]
-            if folder not in self.tops:
-                self._by_link.add(folder)
-            self._request(folder, deep=deep, since=since)
-            del links.outside[0]  # not before: an interrupt may come at any time
-        while links.left:
-            folder = links.left[0]
-            if folder in self._by_link and not links.lead_to(folder):
+        while self._links.pending:
+            folder, noted = self._links.pending.popitem()
+            if self._links.leads_to(folder):
+                if folder not in self.tops:
+                    self._by_link.add(folder)
+                self._request(folder, deep=self._links.is_deep(folder), since=min(since, noted))
+            elif folder in self._by_link:
                 self._withdraw(folder)
                 self._by_link.discard(folder)
-            links.left.remove(folder)  # others may have been added meanwhile
 
     def _is_read(self, folder: str) -> bool:
         # A folder that was read stays so: excluding it later is no deletion.
@@ -308,9 +299,6 @@ class TreeSnapshot:
             self._watch(folder, folder in self.tops)
             now, young = read_entries(folder, since, self._is_read, self._note)
             self.unreadable.discard(folder)
-            self._links.was_read(folder)
-            if folder in self._by_link:
-                self.report.events += self._links.look_again(folder)
         except OSError as problem:
             self._cannot_read(folder, problem, since)
             return []

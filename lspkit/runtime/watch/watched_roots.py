@@ -16,8 +16,8 @@ from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.watch.backend import best_notifier
 from lspkit.runtime.watch.excluded_folders import is_excluded
-from lspkit.runtime.watch.links import NO_TARGETS, LinkTargets
 from lspkit.runtime.watch.notifier import Notifier
+from lspkit.runtime.watch.outer_folders import OuterFolders
 from lspkit.runtime.watch.watcher import Watcher
 
 
@@ -29,7 +29,7 @@ class WatchedRoots:
         on_events: Callable[[list[FileEvent]], None],
         *,
         excluded: Callable[[str], bool] = is_excluded,
-        targets: LinkTargets = NO_TARGETS,
+        outer: OuterFolders | None = None,
         notifier: Callable[[], Notifier] = best_notifier,
         on_brief: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
@@ -37,7 +37,7 @@ class WatchedRoots:
             Watcher,
             on_events=on_events,
             excluded=excluded,
-            targets=targets,
+            outer=outer,
             notifier=notifier,
             on_brief=on_brief,
         )

@@ -35,8 +35,8 @@ from lspkit.runtime.watch.backend import best_notifier
 from lspkit.runtime.watch.event_report import Batch, batch_of
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import can_exist
-from lspkit.runtime.watch.links import NO_TARGETS, LinkTargets
 from lspkit.runtime.watch.notifier import Notifier
+from lspkit.runtime.watch.outer_folders import OuterFolders
 from lspkit.runtime.watch.scanner import Scanner, events_of_unwatched
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 
@@ -69,14 +69,14 @@ class Watcher:
         on_events: Callable[[list[FileEvent]], None],
         *,
         excluded: Callable[[str], bool] = is_excluded,
-        targets: LinkTargets = NO_TARGETS,
+        outer: OuterFolders | None = None,
         notifier: Callable[[], Notifier] = best_notifier,
         on_brief: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
         self._on_events = on_events
         #: Called, before `on_events`, with paths that existed or were missing for a moment only.
         self._on_brief = on_brief
-        self._make_scanner: Callable[[], Scanner] = lambda: Scanner(notifier, excluded, targets)
+        self._make_scanner: Callable[[], Scanner] = lambda: Scanner(notifier, excluded, outer)
         #: The warning for the user; empty if there is none.
         self.warning = ""
         #: Acquired in this order. They guard the three fields below, and the content of the first.
@@ -300,7 +300,7 @@ class Watcher:
         if self._orders:
             with self._caller_lock, self._turn:
                 job, waiter = self._orders[0]
-                scanner.carry_out(job)
+                job(scanner.snapshot)
                 self._orders.popleft()  # not before: readers without the lock see one of both
             self._readers += [waiter] if waiter is not None else []
         elif scanner.limit:
