@@ -80,12 +80,6 @@ class Scanner:
         """Whether a comparison is unfinished for lack of time."""
         return bool(self.snapshot.behind or self._hints)
 
-    @property
-    def unseen(self) -> str:
-        """Why some changes are not known; empty if all are."""
-        folder = next(iter(self.snapshot.unsure), "")
-        return folder and f"{folder} cannot be read now, so changes in it are not known"
-
     def is_quiet(self) -> bool:
         """Read the present hints; whether it is certain that nothing has to be compared.
 

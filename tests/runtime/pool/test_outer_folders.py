@@ -21,6 +21,7 @@ from tests.runtime.server_log import (
     wait_until_heard,
     written_outside,
 )
+from tests.runtime.watch.watching import until_ready
 from tests.scripted import workspace
 
 MANY = """
@@ -241,8 +242,8 @@ def test_a_link_to_the_whole_disk_is_not_walked(tmp_path, scripted):
     (tmp_path / "everything").symlink_to("/")
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert ws.check("a.scr").verdict.clean
-        watcher = ws._engine.pool.disk_events._watchers._watcher
-        assert watcher.ready.wait(20)
+        watcher = ws._engine.pool.disk_events._watcher
+        until_ready(watcher)
         assert watcher.watches == 1
         assert any("changes in some of those in / " in one for one in ws.status().warnings)
 

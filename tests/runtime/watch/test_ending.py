@@ -106,7 +106,8 @@ class TestEnding:
         assert watcher.note([str(root / "new.py")]) == []
         assert heard.batches == []
         assert (watcher.watches, watcher.files) == (0, 0)
-        assert watcher.also(str(root)).wait(PATIENCE)
+        watcher.also(str(root))
+        assert watcher.reading() is None
 
     @pytest.mark.parametrize("notifier", ALL)
     def test_closing_does_not_wait_for_the_first_reading(
@@ -115,8 +116,9 @@ class TestEnding:
         shell("for n in $(seq 300); do mkdir -p x/$n; done", root)
         for _ in range(20):
             watcher = Watcher(str(root), heard, notifier=NOTIFIERS[notifier])
+            reading = watcher.reading()
             watcher.close()
-            assert watcher.ready.done
+            assert reading is None or reading.done
 
     @needs_inotify
     def test_a_forked_child_lets_go_and_the_parent_goes_on(

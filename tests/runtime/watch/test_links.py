@@ -9,8 +9,7 @@ import pytest
 
 from lspkit.runtime.watch import links, outer_folders
 from lspkit.runtime.watch.outer_folders import OuterFolders
-from lspkit.runtime.watch.watcher import Watcher
-from tests.runtime.watch.watching import ALL, PATIENCE, Heard, Start, needs_inotify, shell
+from tests.runtime.watch.watching import ALL, Heard, Start, needs_inotify, shell, until_ready
 
 
 @pytest.fixture
@@ -114,12 +113,6 @@ def followed(outer: OuterFolders, root: Path) -> set[str]:
     return {os.path.relpath(folder, root) for folder in outer._linked}
 
 
-def wait_until_read(watcher: Watcher) -> None:
-    """Wait for folders that were requested meanwhile."""
-    reading = watcher.reading()
-    assert reading is None or reading.wait(PATIENCE)
-
-
 def seen(heard: Heard) -> set[str]:
     """The files of all events up to now, relative to the root."""
     found = {os.path.relpath(one.path, heard.root) for one in heard.events if not one.is_folder}
@@ -149,7 +142,7 @@ def test_what_is_behind_a_new_link_is_watched_when_the_link_is_announced(
     shell("ln -s ../two other; ln -s ../third third; mkdir ../third", targets)
     watcher.catch_up()
     assert seen(heard) == {"other/a.py", "other/c.py"}
-    wait_until_read(watcher)
+    until_ready(watcher)
     shell("echo x > two/a.py; echo x > third/new.py", targets.parent)
     watcher.catch_up()
     assert seen(heard) == {"other/a.py", "../two/a.py", "third/new.py", "../third/new.py"}
@@ -186,7 +179,7 @@ def test_a_target_is_watched_as_long_as_a_link_leads_there(
     assert followed(outer, targets) == {"../one"}
     shell("rm linked; ln -sfn ../two again; ln -sf ../two/a.py a.py", targets)
     watcher.catch_up()
-    wait_until_read(watcher)
+    until_ready(watcher)
     assert followed(outer, targets) == {"../two"}
     assert watcher.watches == before - 1, "one/deep has no counterpart"
     seen(heard)
@@ -210,12 +203,12 @@ def test_what_is_linked_before_it_is_made_is_watched_from_then_on(
     for script in ("mkdir lib", "mkdir lib/built; echo 1 > lib/built/a.py", "rm -r lib"):
         shell(script, root.parent)
         watcher.catch_up()
-        wait_until_read(watcher)
+        until_ready(watcher)
         if script != "mkdir lib":
             assert name in seen(heard)
     shell("mkdir -p lib/built; echo 2 > lib/built/a.py", root.parent)
     watcher.catch_up()
-    wait_until_read(watcher)
+    until_ready(watcher)
     assert name in seen(heard)
     shell("echo longer > lib/built/a.py", root.parent)
     watcher.catch_up()
@@ -231,7 +224,7 @@ def test_a_folder_that_is_made_anew_is_watched_again(
     seen(heard)
     shell("mkdir one; touch one/a.py", targets.parent)
     watcher.catch_up()
-    wait_until_read(watcher)
+    until_ready(watcher)
     assert "linked/a.py" in seen(heard)
     shell("echo x > one/a.py", targets.parent)
     watcher.catch_up()

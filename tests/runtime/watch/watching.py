@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,6 +102,13 @@ def shell(script: str, cwd: Path) -> None:
 
 
 def until_ready(watcher: Watcher) -> Watcher:
-    """Wait for the first reading."""
-    assert watcher.ready.wait(PATIENCE)
+    """Wait until everything that was requested is read."""
+    reading = watcher.reading()
+    assert reading is None or reading.wait(PATIENCE)
     return watcher
+
+
+def also(watcher: Watcher, folder: Path, **options: Any) -> None:
+    """Watch another folder, and wait until it is read."""
+    watcher.also(str(folder), **options)
+    until_ready(watcher)
