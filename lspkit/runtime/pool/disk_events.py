@@ -2,9 +2,9 @@
 
 One watcher (`watch/`) runs while any server does: one thread, and one instance of inotify, of which
 a user has about 128. It watches the root of each server, and the whole workspace, since a server
-may read files outside its root. Its events go to every server that has registered
-for them, as one notification; open documents are brought up to date. A caller that needs to know
-that no event is left waits for `first_scan`, and calls `catch_up` and `deliver_to`.
+may read files outside its root. Its events go to every server that has registered for them, as one
+notification; open documents are brought up to date. A caller that needs to know that no event is
+left waits for `first_scan`, and calls `catch_up` and `deliver_to`.
 
 Each server has a queue of its own: one that cannot be told anything now delays no other.
 """
@@ -156,7 +156,7 @@ class DiskEvents:
                 for outer in self._outer.way_from(folder) if deep else (folder,):
                     self._watch(queue, outer, deep=deep, since=since)
                 self._began = time.monotonic()
-        if among := [folder for folder in new if self._place(folder).kind]:
+        if among := [folder for folder in new if PackageFolder(folder, around).kind]:
             with self._lock:
                 self._asked = tuple({*self._asked, *among})
                 self._closed.clear()
@@ -172,7 +172,7 @@ class DiskEvents:
         with self._lock:
             if os.path.dirname(folder) in self._closed:
                 return True
-        place, by_name = self._place(folder), is_excluded(folder)
+        place, by_name = PackageFolder(folder, self._files.boundary.root), is_excluded(folder)
         servers = [one.server for one in self._held.values()]
         if by_name and any(server.watched.names_folder(folder) for server in servers):
             return False
@@ -189,9 +189,6 @@ class DiskEvents:
         if any(is_inside(asked, top) for asked in among):
             return any(is_inside(folder, asked) for asked in among)
         return any(one.server.watched.names_folder(top) for one in self._held.values())
-
-    def _place(self, path: str) -> PackageFolder:
-        return PackageFolder(path, self._files.boundary.root)
 
     def _is_chosen(self, package: str) -> bool:
         """Whether a package is one of the first in its folder, which are watched by themselves."""
@@ -284,20 +281,23 @@ class DiskEvents:
             events = [event for event in events if event.path in left]
         self.announce(events)
 
-    def announce(self, events: list[FileEvent]) -> None:
+    def announce(self, events: list[FileEvent], *, brief: bool = False) -> None:
         """Tell every server the events that concern it. Also called by the watcher's thread."""
-        queues = list(self._held.values())
-        definitions = [(one.server.choice.definition, one.server.root) for one in queues]
-        named = self._queue(queues, events)
-        self._changelog.add(
-            one.event.path
-            for one in named
-            if not one.event.is_folder
-            and not one.place.kind
-            and any(
-                file_relevance.is_source_in(by, root, one.event.path) for by, root in definitions
+        queues, workspace = list(self._held.values()), self._files.boundary.root
+        self._on_events(events)
+        named = [
+            ServerFileEvent(path_to_uri(event.path), event, PackageFolder(event.path, workspace))
+            for event in events
+        ]
+        for queue in queues:
+            queue.delivery.put(QueuedEvent(named, brief))
+        if not brief:
+            servers = [queue.server for queue in queues]
+            self._changelog.add(
+                event.path
+                for _, event, place in named
+                if not event.is_folder and not place.kind and _is_source(servers, event.path)
             )
-        )
         self._deliver_soon(queues)
 
     def _announce_brief(self, paths: list[str]) -> None:
@@ -307,21 +307,7 @@ class DiskEvents:
         temporary files.
         """
         kinds = (REPLACED if os.path.lexists(path) else DELETED for path in paths)
-        queues = list(self._held.values())
-        self._queue(queues, list(map(FileEvent, paths, kinds)), brief=True)
-        self._deliver_soon(queues)
-
-    def _queue(
-        self, queues: list[EventQueue], events: list[FileEvent], *, brief: bool = False
-    ) -> list[ServerFileEvent]:
-        """Queue events for all servers."""
-        self._on_events(events)
-        named = [
-            ServerFileEvent(path_to_uri(one.path), one, self._place(one.path)) for one in events
-        ]
-        for one in queues:
-            one.delivery.put(QueuedEvent(named, brief))
-        return named
+        self.announce(list(map(FileEvent, paths, kinds)), brief=True)
 
     def _deliver(self, queue: EventQueue, queued: QueuedEvent) -> None:
         """Tell a server queued events. One thread at a time, in order."""
@@ -423,3 +409,10 @@ class DiskEvents:
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             watcher.drop_after_fork()
+
+
+def _is_source(servers: list[Server], path: str) -> bool:
+    return any(
+        file_relevance.is_source_in(server.choice.definition, server.root, path)
+        for server in servers
+    )

@@ -1,4 +1,4 @@
-"""Other names of watched files: symbolic links inside the watched folders, and hard links.
+"""Other names of watched files: symbolic links inside the watched folders.
 
 A program that reads a file through a link knows it by that name, so its events are reported under
 that name as well. A link to a folder that is created, deleted or retargeted is reported as events
@@ -8,9 +8,6 @@ A target outside of the workspace is watched as long as a link leads there, if `
 permits it: a folder with everything in it; for a file, or for a target that is missing, only the
 folder that holds it. A name outside has further names through links that lead there, but where a
 link leads is looked up only when it is read itself, or when its target is created.
-
-A file with several names is watched by itself: the watch of a folder does not report changes made
-through another name, which may lie outside of the watched folders.
 """
 
 from __future__ import annotations
@@ -18,7 +15,6 @@ from __future__ import annotations
 import collections
 import os
 import time
-from collections.abc import Callable
 from typing import NamedTuple
 
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, FileEvent
@@ -32,8 +28,6 @@ MOST_LINKS = 10_000
 MOST_NAMES = 1_000
 #: How many files behind one link are reported.
 MOST_BEHIND = 2_000
-#: How many files with several names are watched.
-MOST_FILES = 1_000
 
 
 class _Target(NamedTuple):
@@ -144,26 +138,6 @@ class Links:
 
     def _is_outside(self, path: str) -> bool:
         return any(folder in self._users for folder in folders_above(path))
-
-
-class HardLinks:
-    """Files with several names, each watched by itself. For one thread at a time."""
-
-    def __init__(self, watch: Callable[[str], None], unwatch: Callable[[str], None]) -> None:
-        self._watch, self._unwatch = watch, unwatch
-        self._files: set[str] = set()
-
-    def note(self, path: str) -> None:
-        """Watch a file."""
-        if path in self._files or len(self._files) < MOST_FILES:
-            self._files.add(path)
-            self._watch(path)
-
-    def gone(self, path: str) -> None:
-        """A file was deleted."""
-        if path in self._files:
-            self._files.discard(path)
-            self._unwatch(path)
 
 
 def _remove(links: dict[str, set[str]], path: str, link: str) -> None:

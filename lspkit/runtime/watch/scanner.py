@@ -15,9 +15,8 @@ import time
 from collections.abc import Callable
 
 from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
-from lspkit.runtime.watch.backend import PollingNotifier
-from lspkit.runtime.watch.event_report import among, merged
-from lspkit.runtime.watch.notifier import Hints, Notifier
+from lspkit.runtime.watch.event_report import merged
+from lspkit.runtime.watch.notifier import Hints, Notifier, PollingNotifier
 from lspkit.runtime.watch.outer_folders import OuterFolders
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 
@@ -169,7 +168,12 @@ class Scanner:
         for path in paths:
             if not snapshot.look(path, until=until):
                 report.events += events_of_unwatched(path)
-        happened, is_own = merged(report.events), among(paths)
+        names, below = set(paths), tuple(os.path.join(path, "") for path in paths)
+
+        def is_own(path: str) -> bool:
+            return path in names or path.startswith(below)
+
+        happened = merged(report.events)
         mine = [event for event in happened if is_own(event.path)]
         report.events = [event for event in happened if not is_own(event.path)]
         report.brief = [path for path in report.brief if not is_own(path)]

@@ -26,7 +26,7 @@ from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, RE
 from lspkit.runtime.watch.event_report import EventReport
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import GONE, LASTING, PASSED, READ, read_entries, stamp_of
-from lspkit.runtime.watch.links import HardLinks, Links
+from lspkit.runtime.watch.links import Links
 from lspkit.runtime.watch.outer_folders import OuterFolders
 
 
@@ -43,6 +43,7 @@ class TreeSnapshot:
     ) -> None:
         self._watch = watch
         self._unwatch = unwatch
+        self._watch_file = watch_file
         self._excluded = excluded
         #: The requested folders. One may lie in another.
         self.tops: set[str] = set()
@@ -52,8 +53,6 @@ class TreeSnapshot:
         self.due: dict[str, int] = {}
         #: Folders that could not be read for a temporary reason, and since when a change counts.
         self.unsure: dict[str, int | None] = {}
-        #: Folders that could not be read for another reason: perhaps they are not watched.
-        self.unreadable: set[str] = set()
         #: Folders to compare next, the last one first, and whether each file in them has changed in
         #: any case. While there are any, `report` is incomplete.
         self.behind: list[tuple[str, bool]] = []
@@ -62,8 +61,7 @@ class TreeSnapshot:
         self._links = Links(outer)
         #: Those of `tops` that are requested only because links lead there.
         self._by_link: set[str] = set()
-        self._hard_links = HardLinks(watch_file, unwatch)
-        self.report = EventReport(self._links, self._hard_links)
+        self.report = EventReport(self._links)
 
     @property
     def files(self) -> int:
@@ -261,7 +259,7 @@ class TreeSnapshot:
             if os.path.dirname(path) not in self._shallow:
                 self._links.note(path)
         elif found.st_nlink > 1:
-            self._hard_links.note(path)
+            self._watch_file(path)
 
     def _follow_links(self, since: int) -> None:
         """Request the folders that links lead to, and withdraw those that none leads to."""
@@ -298,7 +296,6 @@ class TreeSnapshot:
         try:
             self._watch(folder, folder in self.tops)
             now, young = read_entries(folder, since, self._is_read, self._note)
-            self.unreadable.discard(folder)
         except OSError as problem:
             self._cannot_read(folder, problem, since)
             return []
@@ -349,8 +346,6 @@ class TreeSnapshot:
             self._drop(folder)
         elif problem.errno not in LASTING:
             self.unsure[folder] = since
-        else:
-            self.unreadable.add(folder)
 
     def _vanished(self, entries: dict[str, int], folder: str, name: str) -> None:
         path, before = os.path.join(folder, name), entries[name]
@@ -369,7 +364,6 @@ class TreeSnapshot:
             here = folders.pop()
             self.due.pop(here, None)
             self.unsure.pop(here, None)
-            self.unreadable.discard(here)
             self._unwatch(here)
             if here in self.folders and not silently:
                 self.report.add(here, DELETED, is_folder=True)
@@ -378,8 +372,11 @@ class TreeSnapshot:
                 path = os.path.join(here, name)
                 if state == READ and not (silently and path in self.tops):
                     folders.append(path)
-                elif state >= 0 and silently:
+                if state < 0:
+                    continue
+                self._unwatch(path)  # it may have several names
+                if silently:
                     self._links.forget(path)
-                elif state >= 0:
+                else:
                     self.report.add(path, DELETED)
             self.folders.pop(here, None)

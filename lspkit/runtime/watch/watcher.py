@@ -30,11 +30,10 @@ from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, time_left
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.watch.backend import best_notifier
 from lspkit.runtime.watch.event_report import Batch, batch_of
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import can_exist
-from lspkit.runtime.watch.notifier import Notifier
+from lspkit.runtime.watch.notifier import Notifier, best_notifier
 from lspkit.runtime.watch.outer_folders import OuterFolders
 from lspkit.runtime.watch.scanner import Scanner, events_of_unwatched
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot

@@ -12,7 +12,7 @@ import lspkit
 from lspkit.edit_types import FileEdit, TextEdit, WorkspaceEdit
 from lspkit.runtime.pool import disk_events
 from lspkit.runtime.watch import scanner
-from lspkit.runtime.watch.backend import PollingNotifier
+from lspkit.runtime.watch.notifier import PollingNotifier
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from lspkit.types import Position, Range

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lspkit.protocol.watching.registrations import FileEvent
-from lspkit.runtime.watch.backend import best_notifier
-from lspkit.runtime.watch.notifier import Notifier
+from lspkit.runtime.watch.notifier import Notifier, best_notifier
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.watching import PATIENCE, Heard, needs_inotify, shell, until_ready
 

@@ -18,7 +18,7 @@ import pytest
 from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.watch import scanner
 from lspkit.runtime.watch import watcher as module
-from lspkit.runtime.watch.backend import PollingNotifier
+from lspkit.runtime.watch.notifier import PollingNotifier
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.testing import Script
 from tests.runtime.watch.watching import (

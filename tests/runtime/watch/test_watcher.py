@@ -10,7 +10,7 @@ import pytest
 
 from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.watch import watcher as watcher_module
-from lspkit.runtime.watch.backend import PollingNotifier
+from lspkit.runtime.watch.notifier import PollingNotifier
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.changes import BY_ITSELF, CHANGES
 from tests.runtime.watch.watching import (

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
-from lspkit.runtime.watch.backend import PollingNotifier
-from lspkit.runtime.watch.notifier import Notifier
+from lspkit.runtime.watch.notifier import Notifier, PollingNotifier
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
 
