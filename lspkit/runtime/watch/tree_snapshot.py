@@ -63,11 +63,6 @@ class TreeSnapshot:
         self._by_link: set[str] = set()
         self.report = EventReport(self._links)
 
-    @property
-    def files(self) -> int:
-        """How many files are known."""
-        return sum(stamp >= 0 for entries in self.folders.values() for stamp in entries.values())
-
     def add(self, top: str, *, deep: bool, since: int) -> None:
         """Request a folder, with `deep` also its subfolders; `read_next` reads them."""
         self._by_link.discard(top)

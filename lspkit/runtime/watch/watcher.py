@@ -121,14 +121,6 @@ class Watcher:
         scanner = self._scanner
         return 0 if scanner is None else scanner.notifier.watches
 
-    @property
-    def files(self) -> int:
-        """How many files are known."""
-        if self._stopped:
-            return 0
-        with self._caller_lock, self._turn:
-            return 0 if self._scanner is None else self._scanner.snapshot.files
-
     def also(self, folder: str, *, deep: bool = True, since: int | None = None) -> None:
         """Watch another folder, also an excluded one. Returns at once.
 

@@ -17,6 +17,7 @@ from tests.runtime.watch.watching import (
     PATIENCE,
     Heard,
     Start,
+    files_of,
     needs_inotify,
     shell,
     until_ready,
@@ -105,7 +106,7 @@ class TestEnding:
         watcher.catch_up()
         assert watcher.note([str(root / "new.py")]) == []
         assert heard.batches == []
-        assert (watcher.watches, watcher.files) == (0, 0)
+        assert (watcher.watches, files_of(watcher)) == (0, 0)
         watcher.also(str(root))
         assert watcher.reading() is None
 

@@ -194,7 +194,7 @@ def no_descriptors_left() -> Iterator[None]:
 FORBIDDEN = """
 import os, sys
 from pathlib import Path
-from tests.runtime.watch.watching import NOTIFIERS, Heard, until_ready
+from tests.runtime.watch.watching import NOTIFIERS, Heard, files_of, until_ready
 from lspkit.runtime.watch import watcher as module
 from lspkit.runtime.watch.watcher import Watcher
 module.SETTLE = 20
@@ -204,7 +204,7 @@ root = Path(sys.argv[1])
 (root / "x").chmod(0)
 heard = Heard(root)
 watcher = until_ready(Watcher(str(root), heard, notifier=NOTIFIERS[sys.argv[2]]))
-print(watcher.files, watcher.warning)
+print(files_of(watcher), watcher.warning)
 (root / "x").chmod(0o700)
 watcher.catch_up()
 print(heard.lines())
