@@ -22,12 +22,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lspkit.protocol.watching.registrations import CREATED, DELETED, FileEvent
-from lspkit.runtime.watch.backend import PollingNotifier, best_notifier
-from lspkit.runtime.watch.notifier import Notifier
+from lspkit.runtime.watch.notifier import Notifier, PollingNotifier, best_notifier
 from lspkit.runtime.watch.tree_snapshot import is_excluded
 from lspkit.runtime.watch.watcher import Watcher
-
-PATIENCE = 20.0
+from tests.runtime.watch.watching import until_ready
 
 #: Few names, so that things meet. The last folder is excluded, the first part is outside.
 FOLDERS = st.sampled_from(["in", "in/a", "in/a/b", "in/a/b/c", "in/d", "out", "out/a", "in/target"])
@@ -162,7 +160,7 @@ def watching(notifier: Callable[[], Notifier]) -> Iterator[tuple[Path, Watcher, 
         picture = Picture(root)
         watcher = Watcher(str(root / "in"), picture, notifier=notifier)
         try:
-            assert watcher.ready.wait(PATIENCE)
+            until_ready(watcher)
             yield root, watcher, picture
         finally:
             watcher.close()

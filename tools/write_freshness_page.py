@@ -154,8 +154,12 @@ is not followed, unless that folder is part of the work tree. `status()` warns o
 and a change there goes unseen: it would be no use to call every verdict of a project unknown
 because of a link to a folder with data. Without a warning, a link into a folder of tools or
 packages, such as `node_modules` or `.cache`, where Bazel keeps its output, is not followed either.
-If a link of the project leads to a second link outside, a change of that second link goes unseen. A
-header outside of the work tree is watched if the compile commands name its folder.
+A header outside of the work tree is watched if the compile commands name its folder.
+
+Where a link leads is looked up when the link is made or changed, and when its target is made. So
+two changes outside go unseen: that of a second link, if a link of the project leads through it, and
+that of a folder above a target which is renamed or replaced as a whole. After such a change, open
+the workspace again.
 
 ## How to read the table
 

@@ -13,6 +13,7 @@ from lspkit import Severity
 from tests import real_servers
 from tests.real.running import workspace_with
 from tests.runtime.server_log import written_outside
+from tests.runtime.watch.watching import until_ready
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
@@ -91,8 +92,7 @@ def test_a_header_in_a_folder_outside_of_the_workspace_is_read_again(tmp_path: P
     user.write_text('#include "far.h"\nint copy = value();\n', encoding="utf-8")
     with opened as ws:
         assert ws.check(user, timeout=60).verdict.clean
-        watched = ws._engine.pool.disk_events._watchers.reading()
-        assert watched is None or watched.wait(30)
+        until_ready(ws._engine.pool.disk_events._watcher)
         (outside / "far.h").write_text("char *value();\n", encoding="utf-8")
         assert ws.check(user, timeout=60).verdict.dirty
 

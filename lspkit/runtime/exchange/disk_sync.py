@@ -45,9 +45,9 @@ def servers_of(
 
 def catch_up_with_disk(context: Context) -> None:
     """Tell every server of the changes on disk from before the call, once per call."""
-    reading = context.pool.disk_events.reading()
-    if reading is not None:
-        context.call.wait(*reading)
+    scan = context.pool.disk_events.first_scan()
+    if scan is not None:
+        context.call.wait(*scan)
         _look_at_disk(context)
         context.call.note_done(CAUGHT_UP)
     else:
@@ -68,7 +68,7 @@ def _look_at_disk(context: Context) -> None:
 def deliver_events(context: Context, servers: list[Server]) -> None:
     """Wait until these servers were told of the changes."""
     for server in servers:
-        if not context.pool.disk_events.told(server, context.call.deadline):
+        if not context.pool.disk_events.deliver_to(server, context.call.deadline):
             raise RequestTimeoutError(
                 f"{server.id} {UNTOLD}", server=server.id, state=server.rights.word
             )

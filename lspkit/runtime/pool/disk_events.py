@@ -1,9 +1,10 @@
 """Servers and the disk: each server is told of the files that it registered for, once, in time.
 
-A watcher (`watch/`) runs for a root while a server of that root does, and for the whole workspace,
-since a server may read files outside its root. Its events go to every server that has registered
-for them, as one notification; open documents are brought up to date. A caller that needs to know
-that no event is left waits for `reading`, and calls `catch_up` and `told`.
+One watcher (`watch/`) runs while any server does: one thread, and one instance of inotify, of which
+a user has about 128. It watches the root of each server, and the whole workspace, since a server
+may read files outside its root. Its events go to every server that has registered for them, as one
+notification; open documents are brought up to date. A caller that needs to know that no event is
+left waits for `first_scan`, and calls `catch_up` and `deliver_to`.
 
 Each server has a queue of its own: one that cannot be told anything now delays no other.
 """
@@ -36,8 +37,10 @@ from lspkit.runtime.pool.event_queue import (
 from lspkit.runtime.pool.file_notes import send_file_notes
 from lspkit.runtime.pool.own_packages import holds_own_program
 from lspkit.runtime.server.server import Server
-from lspkit.runtime.watch import Changelog, WatchedRoots, is_excluded
+from lspkit.runtime.watch.changelog import Changelog
+from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.outer_folders import OuterFolders
+from lspkit.runtime.watch.watcher import Watcher
 from lspkit.servers.project import file_relevance
 from lspkit.servers.project.package_folders import MOST, PackageFolder
 from lspkit.servers.restriction.compile_commands import header_folders
@@ -70,12 +73,6 @@ class DiskEvents:
         self._later = later
         self._files = files
         self._outer = OuterFolders(files.boundary.root)
-        self._watchers = WatchedRoots(
-            self.announce,
-            excluded=self._is_excluded,
-            targets=self._outer,
-            on_brief=self._announce_brief,
-        )
         #: Guards the fields below. Nothing is sent and nothing is read while it is held.
         self._lock = threading.Lock()
         #: The changed files of the languages of these servers.
@@ -90,31 +87,54 @@ class DiskEvents:
         self._closed: set[str] = set()
         #: When the last server began or registered for an outer folder, by the monotonic clock.
         self._began = 0.0
+        #: Guards the fields below, and the folders of each queue. The first is set as long as a
+        #: server is held, and remains after `close`.
+        self._watcher_lock = threading.Lock()
+        self._watcher: Watcher | None = None
+        self._is_closed = False
 
     def begin(self, server: Server) -> None:
         """A server is about to start: watch its root, and the workspace."""
         with self._lock:
             if id(server) in self._held:
                 return
-            self._began = time.monotonic()  # before the next line, for readers without the lock
-            self._held = {**self._held, id(server): EventQueue(server, self._deliver)}
+            self._began = time.monotonic()  # before the next lines, for readers without the lock
+            queue = EventQueue(server, self._deliver)
+            self._held = {**self._held, id(server): queue}
             self._outer.mean(server.root)
-        definition = server.choice.definition
+        definition, workspace = server.choice.definition, self._files.boundary.root
         around = self._outer.ask_work_tree() if definition.disk.reads_work_tree else []
         server.watched.add(unasked(server, around[:1]))
         self._changelog.interrupted()
-        self._watchers.hold(self._files.boundary.root)
-        self._watchers.hold(server.root)
         # The folder that was added last is read first: the workspace, and the root in it.
-        for folder in (*around, self._files.boundary.root, server.root) if around else ():
-            self._watchers.also(server.root, folder)
+        for folder in (*around, workspace, server.root):
+            self._watch(queue, folder)
         if COMPILED_BY in definition.roots.markers:
-            self._later(functools.partial(self._watch_headers, server.root))
+            self._later(functools.partial(self._watch_headers, queue))
 
-    def _watch_headers(self, root: str) -> None:
-        for folder in header_folders(root, self._files.boundary.root):
+    def _watch_headers(self, queue: EventQueue) -> None:
+        for folder in header_folders(queue.server.root, self._files.boundary.root):
             self._outer.mean(folder)
-            self._watchers.also(root, folder)
+            self._watch(queue, folder)
+
+    def _watch(
+        self, queue: EventQueue, folder: str, *, deep: bool = True, since: int | None = None
+    ) -> None:
+        """Watch a folder until the server ends; see `Watcher.also`."""
+        folder = os.path.abspath(folder)
+        with self._watcher_lock:
+            if self._is_closed or self._held.get(id(queue.server)) is not queue:
+                return
+            queue.folders.add(folder)
+            if self._watcher is None:
+                self._watcher = Watcher(
+                    self._files.boundary.root,
+                    self.announce,
+                    excluded=self._is_excluded,
+                    outer=self._outer,
+                    on_brief=self._announce_brief,
+                )
+            self._watcher.also(folder, deep=deep, since=since)
 
     def registered(self, server: Server) -> None:
         """A server has registered for more, also folders outside its root or excluded ones."""
@@ -134,13 +154,15 @@ class DiskEvents:
                 since = None if is_inside(folder, around) else queue.began
                 # The folder that was added last is read first: the nearest one.
                 for outer in self._outer.way_from(folder) if deep else (folder,):
-                    self._watchers.also(server.root, outer, deep=deep, since=since)
+                    self._watch(queue, outer, deep=deep, since=since)
                 self._began = time.monotonic()
-        if among := [folder for folder in new if self._place(folder).kind]:
+        if among := [folder for folder in new if PackageFolder(folder, around).kind]:
             with self._lock:
                 self._asked = tuple({*self._asked, *among})
                 self._closed.clear()
-        self._watchers.reconsider()
+        watcher = self._watcher
+        if watcher is not None:
+            watcher.reconsider()
         if late := queue.take_wanted():
             queue.delivery.put(QueuedEvent(late))
             self._deliver_soon([queue])
@@ -150,7 +172,7 @@ class DiskEvents:
         with self._lock:
             if os.path.dirname(folder) in self._closed:
                 return True
-        place, by_name = self._place(folder), is_excluded(folder)
+        place, by_name = PackageFolder(folder, self._files.boundary.root), is_excluded(folder)
         servers = [one.server for one in self._held.values()]
         if by_name and any(server.watched.names_folder(folder) for server in servers):
             return False
@@ -168,9 +190,6 @@ class DiskEvents:
             return any(is_inside(folder, asked) for asked in among)
         return any(one.server.watched.names_folder(top) for one in self._held.values())
 
-    def _place(self, path: str) -> PackageFolder:
-        return PackageFolder(path, self._files.boundary.root)
-
     def _is_chosen(self, package: str) -> bool:
         """Whether a package is one of the first in its folder, which are watched by themselves."""
         above, name = os.path.split(package)
@@ -183,43 +202,50 @@ class DiskEvents:
             return name in chosen
 
     def end(self, server: Server) -> None:
-        """A server has ended."""
+        """A server has ended: folders that no other one needs are watched no longer."""
         with self._lock:
             queue = self._held.get(id(server))
-            self._held = {at: one for at, one in self._held.items() if one is not queue}
+            self._held = {at: other for at, other in self._held.items() if other is not queue}
             if not self._held:
                 self._outer.clear()
-        if queue is not None:
-            self._watchers.release(server.root)
-            self._watchers.release(self._files.boundary.root)
-            self._changelog.interrupted()
+        if queue is None:
+            return
+        with self._watcher_lock:
+            watcher = self._watcher
+            needed = {folder for other in self._held.values() for folder in other.folders}
+            if not needed:
+                self._watcher = None
+            elif watcher is not None:
+                for folder in queue.folders - needed:
+                    watcher.forget(folder)
+        if watcher is not None and not needed:
+            watcher.close()
+        self._changelog.interrupted()
 
-    def reading(self) -> tuple[Waiter, float] | None:
+    def first_scan(self) -> tuple[Waiter, float] | None:
         """The first scan of the files, and how long to wait for it; None if it is over."""
-        if not self._held:
+        watcher, until = self._watcher, max(self._began, self._outer.linked_at) + FIRST_LOOK
+        if watcher is None or time.monotonic() >= until:
             return None
-        until = max(self._began, self._outer.linked_at) + FIRST_LOOK
-        if time.monotonic() >= until:
-            return None
-        reading = self._watchers.reading()
+        reading = watcher.reading()
         return None if reading is None else (reading, until)
 
     def catch_up(self, until: float = math.inf) -> bool:
         """Scan the disk, and tell the servers of all changes up to now; False if time is short.
 
-        A server that is busy is told a little later; `told` waits for that.
+        A server that is busy is told a little later; `deliver_to` waits for that.
         """
-        queues = self._held.values()
-        if queues and not self._watchers.catch_up(until):
+        watcher = self._watcher
+        if watcher is not None and not watcher.catch_up(until):
             return False
-        for one in queues:
-            if one.is_behind:
-                one.delivery.put(QueuedEvent([]))
-            if one.delivery.queue:
-                self._deliver_soon([one])
+        for queue in self._held.values():
+            if queue.is_behind:
+                queue.delivery.put(QueuedEvent([]))
+            if queue.delivery.queue:
+                self._deliver_soon([queue])
         return True
 
-    def told(self, server: Server, until: float = math.inf) -> bool:
+    def deliver_to(self, server: Server, until: float = math.inf) -> bool:
         """Wait until a server was told of all known changes; False if that takes too long."""
         queue = self._held.get(id(server))
         if queue is None or not (queue.delivery.queue or queue.is_behind):
@@ -230,16 +256,16 @@ class DiskEvents:
             queue.delivery.put(QueuedEvent([]))
         return queue.deliver(until)
 
-    def _deliver_soon(self, those: list[EventQueue]) -> None:
+    def _deliver_soon(self, queues: list[EventQueue]) -> None:
         """Deliver the queued events, without waiting for a server that is busy."""
-        for one in those:
-            if not one.deliver(time.monotonic() + BRIEFLY) and not one.is_left:
-                one.is_left = True
-                self._later(functools.partial(self._deliver_later, one))
+        for queue in queues:
+            if not queue.deliver(time.monotonic() + BRIEFLY) and not queue.is_left:
+                queue.is_left = True
+                self._later(functools.partial(self._deliver_later, queue))
 
-    def _deliver_later(self, one: EventQueue) -> None:
-        one.is_left = False
-        one.deliver(time.monotonic() + PATIENTLY)
+    def _deliver_later(self, queue: EventQueue) -> None:
+        queue.is_left = False
+        queue.deliver(time.monotonic() + PATIENTLY)
 
     def changed(self, after: int | None) -> ChangedFiles:
         """The files of the servers' languages that have changed since a mark."""
@@ -248,27 +274,30 @@ class DiskEvents:
 
     def changed_by_us(self, events: Iterable[FileEvent]) -> None:
         """lspkit itself has changed these files: told at once, and not again by the watcher."""
-        events = list(events)
-        if self._held:
+        events, watcher = list(events), self._watcher
+        if watcher is not None:
             # The watcher may have been faster: then nothing is left to tell.
-            untold = {one.path for one in self._watchers.note([event.path for event in events])}
-            events = [event for event in events if event.path in untold]
+            left = {event.path for event in watcher.note([event.path for event in events])}
+            events = [event for event in events if event.path in left]
         self.announce(events)
 
-    def announce(self, events: list[FileEvent]) -> None:
+    def announce(self, events: list[FileEvent], *, brief: bool = False) -> None:
         """Tell every server the events that concern it. Also called by the watcher's thread."""
-        queues = list(self._held.values())
-        definitions = [(one.server.choice.definition, one.server.root) for one in queues]
-        named = self._queue(queues, events)
-        self._changelog.add(
-            one.event.path
-            for one in named
-            if not one.event.is_folder
-            and not one.place.kind
-            and any(
-                file_relevance.is_source_in(by, root, one.event.path) for by, root in definitions
+        queues, workspace = list(self._held.values()), self._files.boundary.root
+        self._on_events(events)
+        named = [
+            ServerFileEvent(path_to_uri(event.path), event, PackageFolder(event.path, workspace))
+            for event in events
+        ]
+        for queue in queues:
+            queue.delivery.put(QueuedEvent(named, brief))
+        if not brief:
+            servers = [queue.server for queue in queues]
+            self._changelog.add(
+                event.path
+                for _, event, place in named
+                if not event.is_folder and not place.kind and _is_source(servers, event.path)
             )
-        )
         self._deliver_soon(queues)
 
     def _announce_brief(self, paths: list[str]) -> None:
@@ -278,22 +307,7 @@ class DiskEvents:
         temporary files.
         """
         kinds = (REPLACED if os.path.lexists(path) else DELETED for path in paths)
-        queues = list(self._held.values())
-        self._queue(queues, list(map(FileEvent, paths, kinds)), brief=True)
-        self._deliver_soon(queues)
-
-    def _queue(
-        self, queues: list[EventQueue], events: list[FileEvent], *, brief: bool = False
-    ) -> list[ServerFileEvent]:
-        """Queue events for all servers."""
-        self._on_events(events)
-        self._outer.take_notice(events)
-        named = [
-            ServerFileEvent(path_to_uri(one.path), one, self._place(one.path)) for one in events
-        ]
-        for one in queues:
-            one.delivery.put(QueuedEvent(named, brief))
-        return named
+        self.announce(list(map(FileEvent, paths, kinds)), brief=True)
 
     def _deliver(self, queue: EventQueue, queued: QueuedEvent) -> None:
         """Tell a server queued events. One thread at a time, in order."""
@@ -372,18 +386,33 @@ class DiskEvents:
     @property
     def unseen(self) -> str:
         """Why some changes on disk are not known, after `catch_up`; empty if all are."""
-        return self._watchers.unseen
+        watcher = self._watcher
+        return "" if watcher is None else watcher.unseen
 
     def warnings(self) -> list[str]:
         """The warnings about watching."""
-        return [*self._watchers.warnings(), *self._outer.warnings()]
+        watcher = self._watcher
+        return [*(watcher.warnings() if watcher is not None else ()), *self._outer.warnings()]
 
     def close(self) -> None:
-        """Watch nothing any more."""
-        self._watchers.close()
+        """Watch nothing any more. May be called again, after an interrupt."""
+        with self._watcher_lock:
+            self._is_closed = True
+            watcher = self._watcher
+        if watcher is not None:
+            watcher.close()
 
     def drop_after_fork(self) -> None:
         """In a forked child: drop everything."""
-        self._lock = threading.Lock()
-        self._held = {}
-        self._watchers.drop_after_fork()
+        self._lock, self._watcher_lock = threading.Lock(), threading.Lock()
+        self._held, self._is_closed = {}, True
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.drop_after_fork()
+
+
+def _is_source(servers: list[Server], path: str) -> bool:
+    return any(
+        file_relevance.is_source_in(server.choice.definition, server.root, path)
+        for server in servers
+    )

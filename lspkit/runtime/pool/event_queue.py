@@ -121,6 +121,8 @@ class EventQueue:
     def __init__(self, server: Server, tell: Callable[[EventQueue, QueuedEvent], None]) -> None:
         self.server = server
         self.delivery = Delivery[QueuedEvent](lambda queued: tell(self, queued))
+        #: Folders that are watched until it ends. `DiskEvents` guards them.
+        self.folders: set[str] = set()
         #: Before the server was started (`time.time_ns`).
         self.began = time.time_ns()
         #: Whether it has to read everything again before its next request. Set during delivery.

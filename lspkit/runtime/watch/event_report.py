@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from lspkit.edits.directory import is_spare
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import PASSED, READ
-from lspkit.runtime.watch.links import HardLinks, Symlinks
+from lspkit.runtime.watch.links import Links
 
 #: The merged kind of two events of one file, None for no event. Other sequences are impossible.
 AFTER: dict[tuple[int, int], int | None] = {
@@ -24,7 +24,7 @@ AFTER: dict[tuple[int, int], int | None] = {
     (REPLACED, CHANGED): REPLACED,
     (REPLACED, DELETED): DELETED,
     (REPLACED, REPLACED): REPLACED,
-    # After an interrupt an event may have been recorded twice.
+    # By a link and by the folder behind it, one change may be recorded twice.
     (CREATED, CREATED): CREATED,
     (DELETED, DELETED): DELETED,
     (CHANGED, CREATED): CHANGED,
@@ -37,10 +37,9 @@ AFTER: dict[tuple[int, int], int | None] = {
 class EventReport:
     """What has happened, until somebody takes it. For one thread at a time."""
 
-    def __init__(self, links: Symlinks, hard_links: HardLinks) -> None:
-        self._links, self._hard_links = links, hard_links
-        #: The events, in order. An event is added before the entry is changed: an interrupt between
-        #: the two duplicates it, and never loses it.
+    def __init__(self, links: Links) -> None:
+        self._links = links
+        #: The events, in order.
         self.events: list[FileEvent] = []
         #: Paths that existed, or were missing, between two looks only, or may have been. A program
         #: that reads the disk itself may have noticed.
@@ -51,15 +50,10 @@ class EventReport:
         if not is_folder and (behind := self._links.changed(path, kind)) is not None:
             self.events += behind
             return
-        if kind == DELETED:
-            self._hard_links.gone(path)
-        self.events.append(FileEvent(path, kind, is_folder))
-        for name in self._links.names_of(path):
-            if kind in (CREATED, DELETED) and os.path.islink(name):
-                self._links.note(name)  # it led nowhere before, or does now
-                if kind == CREATED:
-                    self.events += self._links.behind(name)
-            self.events.append(FileEvent(name, kind, is_folder))
+        names = [path, *self._links.names_of(path)]
+        self.events += [FileEvent(name, kind, is_folder) for name in names]
+        if kind in (CREATED, REPLACED):
+            self.events += self._links.created(path)
 
     def add_new(self, path: str, state: int, kind: int) -> None:
         """An entry is new; `kind` is for a file, which may have existed before."""
@@ -100,18 +94,10 @@ def merged(events: Iterable[FileEvent], away: Collection[str] = ()) -> list[File
     ]
 
 
-def unseen_between(
-    events: Iterable[FileEvent], brief: Iterable[str], reported: Iterable[FileEvent]
-) -> list[str]:
-    """Paths that existed or were missing for a moment, if no reported event says so."""
-    gone = (event.path for event in events if event.kind == DELETED)
-    return sorted({*brief, *gone} - {event.path for event in reported})
-
-
 class Batch(NamedTuple):
     """Events that are announced together."""
 
-    #: Paths that existed, or were missing, for a moment only.
+    #: Paths that existed, or were missing, for a moment only, if no event says so.
     brief: list[str]
     events: list[FileEvent]
 
@@ -119,10 +105,5 @@ class Batch(NamedTuple):
 def batch_of(events: list[FileEvent], brief: list[str]) -> Batch:
     """What is announced of the events and brief paths of a comparison."""
     reported = merged(events, away=brief)
-    return Batch(unseen_between(events, brief, reported), reported)
-
-
-def among(paths: list[str]) -> Callable[[str], bool]:
-    """A function that tells whether a path is one of these, or below one."""
-    names, below = set(paths), tuple(os.path.join(path, "") for path in paths)
-    return lambda path: path in names or path.startswith(below)
+    gone = (event.path for event in events if event.kind == DELETED)
+    return Batch(sorted({*brief, *gone} - {event.path for event in reported}), reported)

@@ -42,7 +42,7 @@ def read_entries(
             try:
                 if entry.is_dir(follow_symlinks=False):
                     now[entry.name] = READ if is_read(entry.path) else PASSED
-                    if since is None or now[entry.name] == PASSED:
+                    if since is None:
                         continue
                     found = entry.stat(follow_symlinks=False)
                 elif entry.is_file(follow_symlinks=False) or entry.is_symlink():

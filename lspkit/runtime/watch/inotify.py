@@ -58,6 +58,8 @@ CLOSED = IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
 #: After these the path is missing, until something is created there.
 LEFT = IN_MOVED_FROM | IN_DELETE
 
+#: How many files are watched by themselves.
+MOST_FILES = 1_000
 
 _HEAD = struct.Struct("iIII")
 
@@ -100,7 +102,8 @@ class InotifyNotifier(Notifier):
         self._watch(folder, MASK if follow else MASK | IN_DONT_FOLLOW)
 
     def watch_file(self, path: str) -> None:
-        self._of_files.add(self._watch(path, FILE_MASK))
+        if path in self._watch_of or len(self._of_files) < MOST_FILES:
+            self._of_files.add(self._watch(path, FILE_MASK))
 
     def _watch(self, path: str, mask: int) -> int:
         watch = self._add(self._descriptor, os.fsencode(path), mask)
@@ -140,13 +143,10 @@ class InotifyNotifier(Notifier):
             if self._wake_fd >= 0:
                 os.eventfd_write(self._wake_fd, 1)
 
-    def has_news(self) -> bool:
-        fcntl.ioctl(self._descriptor, termios.FIONREAD, self._waiting_bytes)
-        return self._waiting_bytes[0] > 0
-
     def drain(self, hints: Hints) -> bool:
         # Asked first, since an empty read would raise, and this runs before every request.
-        if not self.has_news():
+        fcntl.ioctl(self._descriptor, termios.FIONREAD, self._waiting_bytes)
+        if not self._waiting_bytes[0]:
             return False
         for watch, mask, name in _events(os.read(self._descriptor, self._waiting_bytes[0])):
             self._take(hints, watch, mask, name)
@@ -169,6 +169,8 @@ class InotifyNotifier(Notifier):
             hints[path] = hints.get(path, False) or bool(mask & ANEW)
             if mask & LEFT:
                 self.away.add(path)
+                if self._watch_of.get(path) in self._of_files:
+                    self.unwatch(path)
             if mask & CLOSED:
                 self.writing.discard(path)
             elif mask & OPENED and not mask & IN_ISDIR:

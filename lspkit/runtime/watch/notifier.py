@@ -1,4 +1,4 @@
-"""The base of notifiers, which tell that something may have changed.
+"""Notifiers, which tell that something may have changed, and the one for this system.
 
 A notifier only gives *hints*: "look at this path". The snapshot finds out what has changed. So a
 notifier may give too many hints, and duplicates; it must not miss a change in a folder that it
@@ -7,7 +7,10 @@ watches, unless it sets `lost`.
 
 from __future__ import annotations
 
+import sys
 import threading
+
+from lspkit.late_imports import safe_imports
 
 #: Paths to look at. True: the content is new, even if its stamp is equal.
 Hints = dict[str, bool]
@@ -46,7 +49,11 @@ class Notifier:
         """
 
     def watch_file(self, path: str) -> None:
-        """Watch a file by itself, under all its names, where the system can."""
+        """Watch a file that has several names by itself, where the system can.
+
+        The watch of a folder does not report changes made through another name, which may lie
+        outside of the watched folders.
+        """
 
     def unwatch(self, path: str) -> None:
         """Stop watching a path, which may be gone."""
@@ -60,10 +67,6 @@ class Notifier:
         """End the wait of the other thread. Does nothing after `close`."""
         self._woken.set()
 
-    def has_news(self) -> bool:
-        """Whether `drain` may have something to add. Only of an exact notifier."""
-        return True
-
     def drain(self, hints: Hints) -> bool:
         """Add the present hints, without blocking; returns whether there were any."""
         return False
@@ -73,3 +76,22 @@ class Notifier:
 
     def drop_after_fork(self) -> None:
         """In a forked child: close the copies. Takes no lock, and does not affect the parent."""
+
+
+class PollingNotifier(Notifier):
+    """Gives no hints, where no other notifier is available. Its wait ends by the clock."""
+
+    blind = True
+
+
+def best_notifier() -> Notifier:
+    """The notifier for this system; raises `OSError` if it is not available."""
+    # Imported here: not needed before a server runs, and each is for some systems only.
+    if sys.platform == "linux":
+        with safe_imports():
+            from lspkit.runtime.watch.inotify import InotifyNotifier
+
+        return InotifyNotifier()
+    from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
+
+    return WatchfilesNotifier()

@@ -20,7 +20,6 @@ import time
 from collections.abc import Iterable
 
 from lspkit.limits import MOST_FOLDERS_BESIDE, MOST_FOLDERS_OF_BRANCH, MOST_LINKED_FOLDERS
-from lspkit.protocol.watching.registrations import DELETED, FileEvent
 from lspkit.runtime.watch.excluded_folders import EXCLUDED
 from lspkit.workspace_boundary import is_inside, own_home, project_tree
 
@@ -56,7 +55,7 @@ class OuterFolders:
 
     def ask(self, folders: Iterable[str]) -> None:
         """A server has registered for these."""
-        outer = [one for one in folders if not is_inside(one, self._workspace)]
+        outer = [folder for folder in folders if not is_inside(folder, self._workspace)]
         with self._lock:
             self._asked = self._asked.union(outer)
 
@@ -76,18 +75,20 @@ class OuterFolders:
         """Whether a path lies in the work tree around the workspace."""
         return is_inside(path, self._tree)
 
-    def follow(self, link: str, folder: str, deep: bool) -> bool:
+    def follow(self, link: str, folder: str, *, deep: bool) -> bool:
         """Whether a folder is to be watched because a link leads to it.
 
         Without `deep` the link leads to a file in it, and only the folder itself is watched.
         """
-        if any(is_inside(folder, one) for one in (self._workspace, *_KERNEL)):
+        if any(is_inside(folder, path) for path in (self._workspace, *_KERNEL)):
             return False
         # The files that tools link to are their programs, as `.venv/bin/python`.
         if self._is_of_tools(folder) or (not deep and self._is_of_tools(link)):
             return False
+        if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
+            return False
         is_wide = deep and not is_inside(folder, self._tree)
-        is_wide = is_wide and any(is_inside(one, folder) for one in (self._workspace, own_home()))
+        is_wide = is_wide and any(is_inside(path, folder) for path in (self._workspace, own_home()))
         with self._lock:
             if is_wide or (folder not in self._linked and len(self._linked) >= MOST_LINKED_FOLDERS):
                 self._cut.add(folder)
@@ -101,16 +102,9 @@ class OuterFolders:
         with self._lock:
             self._linked = self._linked.difference((folder,))
             self._cut.discard(folder)
-            for one in [one for one in self._watched if is_inside(one, folder)]:
-                if not self._is_requested(one):
-                    self._watched.discard(one)
-                    self._counts.subtract(self._branch(one))
 
     def _is_of_tools(self, path: str) -> bool:
         return not _SKIPPED.isdisjoint(os.path.relpath(path, self._workspace).split(os.sep))
-
-    def _is_requested(self, path: str) -> bool:
-        return any(is_inside(path, one) for some in (self._asked, self._linked) for one in some)
 
     def way_from(self, folder: str) -> list[str]:
         """A folder, and those in it that hold the workspace, the innermost last."""
@@ -125,9 +119,9 @@ class OuterFolders:
         """Whether a path is watched only because of a server or link that names a folder above."""
         if not (self._asked or self._linked) or is_inside(path, self._workspace):
             return False
-        if any(is_inside(path, one) for one in self._meant):
+        if any(is_inside(path, folder) for folder in self._meant):
             return False
-        return self._is_requested(path)
+        return any(is_inside(path, folder) for folder in (*self._asked, *self._linked))
 
     def admit(self, folder: str) -> bool:
         """Whether a folder may be watched; if so, it is counted."""
@@ -148,13 +142,12 @@ class OuterFolders:
             log.info("%s has too many folders: some of them are not watched", branch)
         return False
 
-    def take_notice(self, events: Iterable[FileEvent]) -> None:
-        """Deleted folders make room for others."""
-        for event in events:
-            if event.is_folder and event.kind == DELETED and event.path in self._watched:
-                with self._lock:
-                    self._watched.discard(event.path)
-                    self._counts.subtract(self._branch(event.path))
+    def release(self, folder: str) -> None:
+        """A folder is no longer watched: it makes room for others."""
+        with self._lock:
+            if folder in self._watched:
+                self._watched.discard(folder)
+                self._counts.subtract(self._branch(folder))
 
     def clear(self) -> None:
         """Nothing is watched any more."""

@@ -15,10 +15,9 @@ import time
 from collections.abc import Callable
 
 from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
-from lspkit.runtime.watch.backend import PollingNotifier
-from lspkit.runtime.watch.event_report import among, merged
-from lspkit.runtime.watch.links import LinkTargets
-from lspkit.runtime.watch.notifier import Hints, Notifier
+from lspkit.runtime.watch.event_report import merged
+from lspkit.runtime.watch.notifier import Hints, Notifier, PollingNotifier
+from lspkit.runtime.watch.outer_folders import OuterFolders
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 
 log = logging.getLogger("lspkit.runtime")
@@ -41,11 +40,10 @@ class Scanner:
         self,
         make: Callable[[], Notifier],
         excluded: Callable[[str], bool],
-        targets: LinkTargets,
+        outer: OuterFolders | None = None,
     ) -> None:
-        self.snapshot = TreeSnapshot(
-            self._watch, self._unwatch, excluded, self._watch_file, targets
-        )
+        self._outer = outer
+        self.snapshot = TreeSnapshot(self._watch, self._unwatch, excluded, self._watch_file, outer)
         #: Why the watches have to be given up; empty if they need not be.
         self.limit = ""
         self._hints: Hints = {}
@@ -81,19 +79,12 @@ class Scanner:
         """Whether a comparison is unfinished for lack of time."""
         return bool(self.snapshot.behind or self._hints)
 
-    @property
-    def unseen(self) -> str:
-        """Why some changes are not known; empty if all are."""
-        folder = next(iter(self.snapshot.unsure), "")
-        return folder and f"{folder} cannot be read now, so changes in it are not known"
-
     def is_quiet(self) -> bool:
         """Read the present hints; whether it is certain that nothing has to be compared.
 
         That is so before nearly every request.
         """
         notifier, snapshot = self.notifier, self.snapshot
-        self._hints.update(dict.fromkeys(snapshot.moved(), True))
         return (
             notifier.exact
             and not self.limit
@@ -102,10 +93,6 @@ class Scanner:
             and not (snapshot.report.events or snapshot.report.brief)
             and snapshot.folders.keys() >= snapshot.tops
         )
-
-    def carry_out(self, order: Callable[[TreeSnapshot], None]) -> None:
-        """Change what is watched."""
-        order(self.snapshot)
 
     def look(self, until: float = math.inf) -> bool:
         """Compare the paths of all hints; False if there was no time for all.
@@ -120,12 +107,10 @@ class Scanner:
         for path in list(self._hints):
             if self.snapshot.behind or time.monotonic() >= until:
                 break
-            # Removed only after it was compared: an interrupt may come at any time.
-            self.snapshot.look(path, anew=self._hints[path], until=until)
+            self.snapshot.look(path, anew=self._hints.pop(path), until=until)
             if path in self.notifier.away:
                 self.snapshot.report.add_brief(path)
                 self.notifier.away.discard(path)
-            del self._hints[path]
         return not self.is_behind and not self.notifier.lost
 
     def look_by_the_clock(self, until: float = math.inf) -> None:
@@ -183,7 +168,12 @@ class Scanner:
         for path in paths:
             if not snapshot.look(path, until=until):
                 report.events += events_of_unwatched(path)
-        happened, is_own = merged(report.events), among(paths)
+        names, below = set(paths), tuple(os.path.join(path, "") for path in paths)
+
+        def is_own(path: str) -> bool:
+            return path in names or path.startswith(below)
+
+        happened = merged(report.events)
         mine = [event for event in happened if is_own(event.path)]
         report.events = [event for event in happened if not is_own(event.path)]
         report.brief = [path for path in report.brief if not is_own(path)]
@@ -232,8 +222,10 @@ class Scanner:
             log.debug("%s cannot be watched by itself", path, exc_info=True)
             self.limit = _LIMITS.get(problem.errno or 0, "")
 
-    def _unwatch(self, folder: str) -> None:
-        self.notifier.unwatch(folder)
+    def _unwatch(self, path: str) -> None:
+        self.notifier.unwatch(path)
+        if self._outer is not None:
+            self._outer.release(path)
 
 
 def events_of_unwatched(path: str) -> list[FileEvent]:

@@ -10,7 +10,7 @@ first read of a folder has nothing to compare with; its entries count as known, 
 that were created or changed since the folder was requested.
 
 Links are entries like files. Events of a link's target are reported under both names. The folder
-of a target outside is requested as well, if `LinkTargets` admits it.
+of a target outside is requested as well, if `OuterFolders` permits it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, RE
 from lspkit.runtime.watch.event_report import EventReport
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import GONE, LASTING, PASSED, READ, read_entries, stamp_of
-from lspkit.runtime.watch.links import NO_TARGETS, HardLinks, LinkTargets, Symlinks
+from lspkit.runtime.watch.links import Links
+from lspkit.runtime.watch.outer_folders import OuterFolders
 
 
 class TreeSnapshot:
@@ -38,10 +39,11 @@ class TreeSnapshot:
         unwatch: Callable[[str], None],
         excluded: Callable[[str], bool] = is_excluded,
         watch_file: Callable[[str], None] = lambda _: None,
-        targets: LinkTargets = NO_TARGETS,
+        outer: OuterFolders | None = None,
     ) -> None:
         self._watch = watch
         self._unwatch = unwatch
+        self._watch_file = watch_file
         self._excluded = excluded
         #: The requested folders. One may lie in another.
         self.tops: set[str] = set()
@@ -51,23 +53,15 @@ class TreeSnapshot:
         self.due: dict[str, int] = {}
         #: Folders that could not be read for a temporary reason, and since when a change counts.
         self.unsure: dict[str, int | None] = {}
-        #: Folders that could not be read for another reason: perhaps they are not watched.
-        self.unreadable: set[str] = set()
         #: Folders to compare next, the last one first, and whether each file in them has changed in
         #: any case. While there are any, `report` is incomplete.
         self.behind: list[tuple[str, bool]] = []
         # Those of `tops` whose subfolders are not read.
         self._shallow: set[str] = set()
-        self._links = Symlinks(targets)
+        self._links = Links(outer)
         #: Those of `tops` that are requested only because links lead there.
         self._by_link: set[str] = set()
-        self._hard_links = HardLinks(watch_file, unwatch)
-        self.report = EventReport(self._links, self._hard_links)
-
-    @property
-    def files(self) -> int:
-        """How many files are known."""
-        return sum(stamp >= 0 for entries in self.folders.values() for stamp in entries.values())
+        self.report = EventReport(self._links)
 
     def add(self, top: str, *, deep: bool, since: int) -> None:
         """Request a folder, with `deep` also its subfolders; `read_next` reads them."""
@@ -86,12 +80,12 @@ class TreeSnapshot:
         above, name = self.folders.get(os.path.dirname(top), {}), os.path.basename(top)
         if above.get(name) == PASSED:
             above[name] = READ
-        self.due.pop(top, None)  # what was requested last is read first
-        self.due[top] = since
+        # What was requested last is read first.
+        self.due[top] = min(since, self.due.pop(top, since))
 
     def remove(self, top: str) -> None:
         """Withdraw the request of a folder. Its files have no events."""
-        if self._links.lead_to(top):
+        if self._links.leads_to(top):
             self._by_link.add(top)
             return
         self._withdraw(top)
@@ -128,14 +122,11 @@ class TreeSnapshot:
         """Continue comparing, until that time of the monotonic clock."""
         self._follow_links(time.time_ns())
         while self.behind:
-            folder, anew = self.behind[-1]
+            folder, anew = self.behind.pop()
             above, name = os.path.split(folder)
+            # Else it is gone by now, or no longer requested.
             if folder in self.tops or self.folders.get(above, {}).get(name) == READ:
-                inner = self._read(folder, anew)
-            else:
-                inner = []  # it is gone by now, or no longer requested
-            # Removed only after it was read: an interrupt may come at any time.
-            self.behind[-1:] = [(one, anew) for one in inner]
+                self.behind += [(inner, anew) for inner in self._read(folder, anew)]
             self._follow_links(time.time_ns())
             if time.monotonic() >= until:
                 return
@@ -151,10 +142,6 @@ class TreeSnapshot:
             else:
                 self.due[folder] = since
         self.go_on(until)
-
-    def moved(self) -> list[str]:
-        """Folders and links to look at, since a folder above the target of a link was moved."""
-        return self._links.moved()
 
     def missing(self) -> list[str]:
         """Requested folders that are missing, and whose creation would cause no hint."""
@@ -264,25 +251,22 @@ class TreeSnapshot:
         """Record a link, or a file with other names."""
         if stat.S_ISLNK(found.st_mode):
             # A shallow folder is watched for some of its files, whose links are not among them.
-            self._links.note(path, follow=os.path.dirname(path) not in self._shallow)
+            if os.path.dirname(path) not in self._shallow:
+                self._links.note(path)
         elif found.st_nlink > 1:
-            self._hard_links.note(path)
+            self._watch_file(path)
 
     def _follow_links(self, since: int) -> None:
         """Request the folders that links lead to, and withdraw those that none leads to."""
-        links = self._links
-        while links.outside:
-            folder, deep = links.outside[0]
-            if folder not in self.tops:
-                self._by_link.add(folder)
-            self._request(folder, deep=deep, since=since)
-            del links.outside[0]  # not before: an interrupt may come at any time
-        while links.left:
-            folder = links.left[0]
-            if folder in self._by_link and not links.lead_to(folder):
+        while self._links.pending:
+            folder, noted = self._links.pending.popitem()
+            if self._links.leads_to(folder):
+                if folder not in self.tops:
+                    self._by_link.add(folder)
+                self._request(folder, deep=self._links.is_deep(folder), since=min(since, noted))
+            elif folder in self._by_link:
                 self._withdraw(folder)
                 self._by_link.discard(folder)
-            links.left.remove(folder)  # others may have been added meanwhile
 
     def _is_read(self, folder: str) -> bool:
         # A folder that was read stays so: excluding it later is no deletion.
@@ -307,10 +291,6 @@ class TreeSnapshot:
         try:
             self._watch(folder, folder in self.tops)
             now, young = read_entries(folder, since, self._is_read, self._note)
-            self.unreadable.discard(folder)
-            self._links.was_read(folder)
-            if folder in self._by_link:
-                self.report.events += self._links.look_again(folder)
         except OSError as problem:
             self._cannot_read(folder, problem, since)
             return []
@@ -361,8 +341,6 @@ class TreeSnapshot:
             self._drop(folder)
         elif problem.errno not in LASTING:
             self.unsure[folder] = since
-        else:
-            self.unreadable.add(folder)
 
     def _vanished(self, entries: dict[str, int], folder: str, name: str) -> None:
         path, before = os.path.join(folder, name), entries[name]
@@ -381,7 +359,6 @@ class TreeSnapshot:
             here = folders.pop()
             self.due.pop(here, None)
             self.unsure.pop(here, None)
-            self.unreadable.discard(here)
             self._unwatch(here)
             if here in self.folders and not silently:
                 self.report.add(here, DELETED, is_folder=True)
@@ -390,8 +367,11 @@ class TreeSnapshot:
                 path = os.path.join(here, name)
                 if state == READ and not (silently and path in self.tops):
                     folders.append(path)
-                elif state >= 0 and silently:
+                if state < 0:
+                    continue
+                self._unwatch(path)  # it may have several names
+                if silently:
                     self._links.forget(path)
-                elif state >= 0:
+                else:
                     self.report.add(path, DELETED)
             self.folders.pop(here, None)

@@ -19,7 +19,6 @@ that was not read yet cannot be known.
 from __future__ import annotations
 
 import collections
-import contextlib
 import logging
 import math
 import os
@@ -31,12 +30,11 @@ from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, time_left
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.watch.backend import best_notifier
 from lspkit.runtime.watch.event_report import Batch, batch_of
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import can_exist
-from lspkit.runtime.watch.links import NO_TARGETS, LinkTargets
-from lspkit.runtime.watch.notifier import Notifier
+from lspkit.runtime.watch.notifier import Notifier, best_notifier
+from lspkit.runtime.watch.outer_folders import OuterFolders
 from lspkit.runtime.watch.scanner import Scanner, events_of_unwatched
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 
@@ -52,9 +50,6 @@ SLICE, PAUSE = 0.0005, 0.0002
 #: Seconds that a comparison holds `_turn`, where there is very much to compare.
 LONG_SLICE = 0.05
 
-# A job of the thread, and the waiter for the read that it causes.
-_Order = tuple[Callable[[TreeSnapshot], None], Waiter | None]
-
 
 class Watcher:
     """Watches a folder and reports files that were created, changed and deleted in it.
@@ -69,14 +64,14 @@ class Watcher:
         on_events: Callable[[list[FileEvent]], None],
         *,
         excluded: Callable[[str], bool] = is_excluded,
-        targets: LinkTargets = NO_TARGETS,
+        outer: OuterFolders | None = None,
         notifier: Callable[[], Notifier] = best_notifier,
         on_brief: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
         self._on_events = on_events
         #: Called, before `on_events`, with paths that existed or were missing for a moment only.
         self._on_brief = on_brief
-        self._make_scanner: Callable[[], Scanner] = lambda: Scanner(notifier, excluded, targets)
+        self._make_scanner: Callable[[], Scanner] = lambda: Scanner(notifier, excluded, outer)
         #: The warning for the user; empty if there is none.
         self.warning = ""
         #: Acquired in this order. They guard the three fields below, and the content of the first.
@@ -88,18 +83,14 @@ class Watcher:
         self._found = Delivery(self._announce)
 
         self._stopped = False  # set for good
-        self._hurry = threading.Event()  # set when the thread should not wait for more hints
-        # Adding and removing are atomic.
-        self._orders: collections.deque[_Order] = collections.deque()
-        # Used by the thread only: completed when everything was read.
-        self._readers: list[Waiter] = []
-        # For reads that no thread can do: completed when no lock is held.
-        self._unserved: collections.deque[Waiter] = collections.deque()
-        #: Complete when the root was read for the first time.
-        self.ready = self.also(root)
+        self._hurry = Waiter()  # complete when the thread should not wait for more hints
+        #: What to watch and what to forget, carried out by the thread; and who waits until all that
+        #: was ordered before is read. Adding and removing are atomic.
+        self._orders: collections.deque[Callable[[TreeSnapshot], None]] = collections.deque()
+        self._readers: collections.deque[Waiter] = collections.deque()
+        self.also(root)
         with self._caller_lock:
             self._start()
-        self._complete_unserved()
 
     def __repr__(self) -> str:
         state = "closed" if self._stopped else "ready" if self.is_ready else "reading"
@@ -115,7 +106,14 @@ class Watcher:
     def unseen(self) -> str:
         """Why some changes are not known; empty if all are."""
         scanner = self._scanner
-        return self.warning if scanner is None else scanner.unseen
+        if scanner is None:
+            return self.warning
+        folder = next(iter(scanner.snapshot.unsure), "")
+        return folder and f"{folder} cannot be read now, so changes in it are not known"
+
+    def warnings(self) -> list[str]:
+        """The warnings for the user."""
+        return [warning for warning in dict.fromkeys((self.warning, self.unseen)) if warning]
 
     @property
     def watches(self) -> int:
@@ -123,33 +121,24 @@ class Watcher:
         scanner = self._scanner
         return 0 if scanner is None else scanner.notifier.watches
 
-    @property
-    def files(self) -> int:
-        """How many files are known."""
-        if self._stopped:
-            return 0
-        with self._caller_lock, self._turn:
-            return 0 if self._scanner is None else self._scanner.snapshot.files
+    def also(self, folder: str, *, deep: bool = True, since: int | None = None) -> None:
+        """Watch another folder, also an excluded one. Returns at once.
 
-    def also(self, folder: str, *, deep: bool = True, since: int | None = None) -> Waiter:
-        """Watch another folder, also an excluded one; complete when it was read.
-
-        Without `deep` only the files directly in it are watched. What has changed `since` is told.
+        Without `deep` only the files directly in it are watched. What has changed `since` then
+        (`time.time_ns`) is announced; the default is now.
         """
-        folder, waiter, now = os.path.abspath(folder), Waiter(), time.time_ns()
-        if self._stopped or not can_exist(folder):
-            waiter.complete()
-            return waiter
-        self._order(lambda snapshot: snapshot.add(folder, deep=deep, since=since or now), waiter)
-        return waiter
+        folder, began = os.path.abspath(folder), since or time.time_ns()
+        if not self._stopped and can_exist(folder):
+            self._order(lambda snapshot: snapshot.add(folder, deep=deep, since=began))
 
     def reading(self) -> Waiter | None:
         """Complete when everything requested up to now was read; None if it was."""
-        if self.is_ready or self._stopped or self._thread is None:
+        if self.is_ready or self._thread is None:
             return None
         waiter = Waiter()
-        self._order(lambda _: None, waiter)
-        return waiter
+        self._readers.append(waiter)
+        self._rouse()
+        return None if self._stopped else waiter
 
     def forget(self, folder: str) -> None:
         """Stop watching a requested folder, unless it lies in another one."""
@@ -170,10 +159,7 @@ class Watcher:
         """
         since = time.monotonic()
         while not self._stopped:
-            over = self._look_for_caller(until, since)
-            if self._unserved:
-                self._complete_unserved()
-            if over:
+            if self._look_for_caller(until, since):
                 return not self._found.queue or self._found.deliver(until)
             if time.monotonic() >= until:
                 return False
@@ -182,25 +168,17 @@ class Watcher:
 
     def _look_for_caller(self, until: float, since: float) -> bool:
         """Take `_turn`, if possible in time, and compare for a while; whether that is all."""
-        if until == math.inf:
-            with self._caller_lock, self._turn:
-                return self._look_in_turn(until, since)
-        # Acquire and append happen within one call of C code: no interrupt comes between them.
-        first: list[bool] = []
-        turn: list[bool] = []
+        if not self._caller_lock.acquire(timeout=time_left(until)):
+            return False
         try:
-            first.extend(map(self._caller_lock.acquire, (True,), (time_left(until),)))
-            if not first[0]:
+            if not self._turn.acquire(timeout=time_left(until)):
                 return False
             try:
-                turn.extend(map(self._turn.acquire, (True,), (time_left(until),)))
-                return turn[0] and self._look_in_turn(until, since)
+                return self._look_in_turn(until, since)
             finally:
-                if turn and turn[0]:
-                    self._turn.release()
+                self._turn.release()
         finally:
-            if first and first[0]:
-                self._caller_lock.release()
+            self._caller_lock.release()
 
     def _look_in_turn(self, until: float, since: float) -> bool:
         if self._thread is None:
@@ -240,8 +218,7 @@ class Watcher:
     def close(self) -> None:
         """End the thread. May be called again, and from `on_events`."""
         self._stopped = True
-        self._hurry.set()
-        self._wake()
+        self._rouse()
         thread = self._thread
         if thread is None:
             self._shut()
@@ -255,12 +232,13 @@ class Watcher:
         if scanner is not None:
             scanner.notifier.drop_after_fork()
 
-    def _order(self, job: Callable[[TreeSnapshot], None], waiter: Waiter | None = None) -> None:
-        self._orders.append((job, waiter))
-        self._hurry.set()
-        self._wake()
+    def _order(self, job: Callable[[TreeSnapshot], None]) -> None:
+        self._orders.append(job)
+        self._rouse()
 
-    def _wake(self) -> None:
+    def _rouse(self) -> None:
+        """Have the thread look at its orders now."""
+        self._hurry.complete()
         scanner = self._scanner
         if scanner is not None:
             scanner.notifier.wake()
@@ -275,12 +253,7 @@ class Watcher:
             # The next request tries again.
             self._thread = None
             self.warning = f"files cannot be watched, and changes by others go unseen: {problem}"
-            self._unserved += self._take_readers()
-
-    def _complete_unserved(self) -> None:
-        with contextlib.suppress(IndexError):  # another thread completes the rest
-            while self._unserved:
-                self._unserved.popleft().complete()
+            self._complete_readers(len(self._readers))
 
     def _run(self) -> None:
         try:
@@ -297,12 +270,11 @@ class Watcher:
             self._shut()
 
     def _go_on(self, scanner: Scanner) -> None:
+        readers = len(self._readers)  # before the orders: each waits for those given before it
         if self._orders:
             with self._caller_lock, self._turn:
-                job, waiter = self._orders[0]
-                scanner.carry_out(job)
+                self._orders[0](scanner.snapshot)
                 self._orders.popleft()  # not before: readers without the lock see one of both
-            self._readers += [waiter] if waiter is not None else []
         elif scanner.limit:
             with self._caller_lock, self._turn:
                 self.warning = scanner.give_up_watches()
@@ -317,7 +289,7 @@ class Watcher:
                 self._look_now(scanner)
             time.sleep(PAUSE)
         else:
-            _complete(self._take_readers(pending=False))
+            self._complete_readers(readers)
             self._wait(scanner)
         self._found.deliver()
 
@@ -328,13 +300,13 @@ class Watcher:
 
     def _wait(self, scanner: Scanner) -> None:
         """Sleep until there are hints, and then until no more come for a moment."""
-        self._hurry.clear()
+        hurry = self._hurry = Waiter()
         scanner.wait()
         until = time.monotonic() + LONGEST
         with self._caller_lock, self._turn:
             more = scanner.collect()
         while more and time.monotonic() < until and not self._orders and not self._stopped:
-            if self._hurry.wait(SETTLE):
+            if hurry.wait(SETTLE):
                 break
             with self._caller_lock, self._turn:
                 more = scanner.collect()
@@ -352,7 +324,6 @@ class Watcher:
         report = scanner.snapshot.report
         if scanner.snapshot.behind or not (report.events or report.brief):
             return
-        # Queued first: an interrupt may duplicate it, and never loses it.
         self._found.put(batch_of(report.events, report.brief))
         report.events, report.brief = [], []
 
@@ -368,16 +339,8 @@ class Watcher:
             scanner, self._scanner = self._scanner, None
             if scanner is not None:
                 scanner.notifier.close()
-        _complete(self._take_readers())
+        self._complete_readers(len(self._readers))
 
-    def _take_readers(self, *, pending: bool = True) -> list[Waiter]:
-        """The waiters for everything that was read; with `pending`, also for what will not be."""
-        readers, self._readers = self._readers, []
-        if pending:
-            readers += [waiter for _, waiter in list(self._orders) if waiter is not None]
-        return readers
-
-
-def _complete(waiters: Iterable[Waiter]) -> None:
-    for waiter in waiters:
-        waiter.complete()
+    def _complete_readers(self, count: int) -> None:
+        for _ in range(count):
+            self._readers.popleft().complete()

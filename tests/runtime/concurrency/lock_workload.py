@@ -33,6 +33,7 @@ from lspkit.service.service_process import ServiceProcess
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, progress, watchers
 from lspkit.web import Address, HttpServer
+from tests.runtime.watch.watching import until_ready
 from tests.scripted import SOURCE
 from tests.service.contract_services import client_of
 
@@ -224,7 +225,7 @@ def watchfiles(place: Path) -> None:
     """The notifier of other systems, in the same watcher."""
     seen = threading.Event()
     watcher = Watcher(str(place), lambda _: seen.set(), notifier=WatchfilesNotifier)
-    watcher.ready.wait(PATIENCE)
+    until_ready(watcher)
     (place / "a.scr").write_text(SOURCE, encoding="utf-8")
     watcher.catch_up(time.monotonic() + PATIENCE)
     seen.wait(PATIENCE)

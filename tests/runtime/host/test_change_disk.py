@@ -12,7 +12,7 @@ import pytest
 
 import lspkit
 from lspkit.runtime.host.replaced_files import HELD
-from lspkit.runtime.watch import WatchedRoots
+from lspkit.runtime.watch.watcher import Watcher
 from lspkit.testing import Diagnostics, Log, Script, watchers
 from tests.runtime.server_log import (
     CHANGED,
@@ -316,17 +316,17 @@ def test_a_change_of_ours_that_the_watcher_has_seen_first_is_told_once(
 ):
     """As on a busy machine: the thread that writes is held up before it can say that it has."""
     argv = scripted(watching())
-    note = WatchedRoots.note
+    note = Watcher.note
 
-    def held_up(watchers: WatchedRoots, paths: Any) -> Any:
+    def held_up(watcher: Watcher, paths: Any) -> Any:
         with contextlib.suppress(TimeoutError):
             log.wait_for(lambda _: ("new.scr", CREATED) in heard(log), timeout=3)
-        return note(watchers, paths)
+        return note(watcher, paths)
 
     with workspace(tmp_path, argv, text="fine\n") as ws:
         log = Log.of(argv)
         before = start(ws, log, tmp_path)
-        monkeypatch.setattr(WatchedRoots, "note", held_up)
+        monkeypatch.setattr(Watcher, "note", held_up)
         ws.write("new.scr", "fine\n")
         fence(log, tmp_path)
         assert batches(log)[before:-1] == [[("new.scr", CREATED)]]

@@ -10,8 +10,10 @@ import pytest
 
 import lspkit
 from lspkit.edit_types import FileEdit, TextEdit, WorkspaceEdit
+from lspkit.runtime.pool import disk_events
 from lspkit.runtime.watch import scanner
-from lspkit.runtime.watch.backend import PollingNotifier
+from lspkit.runtime.watch.notifier import PollingNotifier
+from lspkit.runtime.watch.watcher import Watcher
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from lspkit.types import Position, Range
 from tests.runtime.server_log import PULL, written_outside
@@ -93,14 +95,13 @@ def test_what_others_change_before_an_edit_is_seen_when_it_is_verified(
 ):
     """Both checks are parts of one call, and the second one has to look around anew."""
     monkeypatch.setattr(scanner, "POLL", 60.0)  # the watcher tells nothing by itself
+    monkeypatch.setattr(disk_events, "Watcher", partial(Watcher, notifier=PollingNotifier))
     slow = Fault(PULL, "delay", seconds=1.0, nth=2)
     argv = scripted(Script(diagnostics=BY_PULL, faults=[slow]))
     path, word = tmp_path / "b.scr", Range(Position(1, 1), Position(1, 5))
     edit = FileEdit(path, path.as_uri(), (TextEdit(word, "NEED"),), "need greet\n", "NEED greet\n")
     path.write_text("need greet\n", encoding="utf-8")
     with workspace(tmp_path, argv) as ws, ThreadPoolExecutor(1) as callers:
-        roots = ws._engine.pool.disk_events._watchers
-        roots._make = partial(roots._make, notifier=PollingNotifier)
         ws.check("a.scr")  # it defines `greet`
         applied = callers.submit(ws.apply, WorkspaceEdit((edit,)), verify=True)
         Log.of(argv).wait_for_message(PULL, 2)

@@ -110,7 +110,7 @@ def test_a_server_that_reads_nothing_any_more_does_not_hold_up_another(tmp_path,
 
 def test_without_time_for_a_look_at_the_disk_a_verdict_is_unknown(tmp_path, scripted):
     with two_servers(tmp_path, scripted(SCRIPT), scripted(SCRIPT)) as ws:
-        watcher = ws._engine.pool.disk_events._watchers._watcher
+        watcher = ws._engine.pool.disk_events._watcher
         began = time.monotonic()
         with held(watcher._caller_lock, watcher._turn):
             report = ws.check("a.scr", timeout=0.2)

@@ -21,6 +21,7 @@ from tests.runtime.server_log import (
     wait_until_heard,
     written_outside,
 )
+from tests.runtime.watch.watching import until_ready
 from tests.scripted import workspace
 
 MANY = """
@@ -128,7 +129,7 @@ def test_a_folder_that_is_gone_leaves_room(monkeypatch):
     folders = outer(monkeypatch, branch=1, beside=1)
     assert folders.admit("/top/a")
     assert not folders.admit("/top/b")
-    folders.take_notice([outer_folders.FileEvent("/top/a", DELETED, is_folder=True)])
+    folders.release("/top/a")
     assert folders.admit("/top/b")
 
 
@@ -164,14 +165,14 @@ def test_a_link_to_a_folder_that_holds_the_workspace_or_the_home_is_not_followed
     project = home / "work" / "project"
     folders = outer_folders.OuterFolders(str(project))
     for wide in ("/", tmp_path, home, home / "work"):
-        assert not folders.follow(LINK, str(wide), True)
+        assert not folders.follow(LINK, str(wide), deep=True)
     assert "can be watched: changes in some of those in / and 3 more" in folders.warnings()[0]
-    assert folders.follow(LINK, str(home / "work" / "shared"), True)
+    assert folders.follow(LINK, str(home / "work" / "shared"), deep=True)
     elsewhere = outer_folders.OuterFolders("/elsewhere/project")
-    assert not elsewhere.follow(LINK, str(home), True)
-    assert elsewhere.follow(LINK, str(home / "work"), True)
+    assert not elsewhere.follow(LINK, str(home), deep=True)
+    assert elsewhere.follow(LINK, str(home / "work"), deep=True)
     # For a link to a file there, one folder is watched.
-    assert elsewhere.follow(LINK, str(home), False)
+    assert elsewhere.follow(LINK, str(home), deep=False)
 
 
 def test_a_link_to_a_folder_of_the_work_tree_is_followed_also_if_that_holds_the_workspace(
@@ -181,9 +182,9 @@ def test_a_link_to_a_folder_of_the_work_tree_is_followed_also_if_that_holds_the_
     (tree / ".git").mkdir(parents=True)
     (tree / "inner" / "project").mkdir(parents=True)
     folders = outer_folders.OuterFolders(str(tree / "inner" / "project"))
-    assert folders.follow(LINK, str(tree), True)
-    assert folders.follow(LINK, str(tree / "inner"), True)
-    assert not folders.follow(LINK, str(tmp_path), True)
+    assert folders.follow(LINK, str(tree), deep=True)
+    assert folders.follow(LINK, str(tree / "inner"), deep=True)
+    assert not folders.follow(LINK, str(tmp_path), deep=True)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +192,7 @@ def test_a_link_to_a_folder_of_the_work_tree_is_followed_also_if_that_holds_the_
 )
 def test_a_link_to_no_files_or_to_those_of_tools_is_not_followed_and_nothing_is_said(target):
     folders = outer_folders.OuterFolders("/x/project")
-    assert not folders.follow(LINK, target, True)
+    assert not folders.follow(LINK, target, deep=True)
     assert folders.warnings() == []
 
 
@@ -199,7 +200,7 @@ def test_the_number_of_targets_is_limited_and_so_are_the_folders_in_each(monkeyp
     monkeypatch.setattr(outer_folders, "MOST_LINKED_FOLDERS", 2)
     monkeypatch.setattr(outer_folders, "MOST_FOLDERS_OF_BRANCH", 3)
     folders = outer_folders.OuterFolders("/top/project")
-    assert [folders.follow(LINK, f"/top/{name}", True) for name in "aabc"] == [
+    assert [folders.follow(LINK, f"/top/{name}", deep=True) for name in "aabc"] == [
         True,
         True,
         True,
@@ -211,35 +212,29 @@ def test_the_number_of_targets_is_limited_and_so_are_the_folders_in_each(monkeyp
 
 def test_targets_that_no_link_leads_to_any_more_leave_room(monkeypatch):
     monkeypatch.setattr(outer_folders, "MOST_LINKED_FOLDERS", 1)
-    monkeypatch.setattr(outer_folders, "MOST_FOLDERS_BESIDE", 2)
     folders = outer_folders.OuterFolders("/top/project")
     for name in "abc":
         target = f"/top/{name}"
-        assert folders.follow(LINK, target, True)
-        assert not folders.follow(LINK, "/top/other", True)
-        assert folders.admit(f"{target}/one") and folders.admit(f"{target}/two")
-        assert not folders.admit(f"{target}/three")
+        assert folders.follow(LINK, target, deep=True)
+        assert not folders.follow(LINK, "/top/other", deep=True)
         folders.leave(target)
         assert not folders.hold(f"{target}/one/any.py")
 
 
-def test_what_a_server_has_asked_for_is_watched_without_a_link_as_well(monkeypatch):
-    monkeypatch.setattr(outer_folders, "MOST_FOLDERS_BESIDE", 1)
+def test_what_a_server_has_asked_for_is_watched_without_a_link_as_well():
     folders = outer_folders.OuterFolders("/top/project")
     folders.ask(["/top/a"])
-    assert folders.follow(LINK, "/top/a", True)
-    assert folders.admit("/top/a/one")
+    assert folders.follow(LINK, "/top/a", deep=True)
     folders.leave("/top/a")
     assert folders.hold("/top/a/one/any.py")
-    assert not folders.admit("/top/a/two")
 
 
 def test_the_programs_that_tools_link_to_are_not_followed():
     folders = outer_folders.OuterFolders("/x/project")
-    assert not folders.follow("/x/project/.venv/bin/python", "/usr/bin", False)
-    assert folders.follow("/x/project/bin/python", "/usr/bin", False)
+    assert not folders.follow("/x/project/.venv/bin/python", "/usr/bin", deep=False)
+    assert folders.follow("/x/project/bin/python", "/usr/bin", deep=False)
     # A package that is developed elsewhere.
-    assert folders.follow("/x/project/node_modules/one", "/x/one", True)
+    assert folders.follow("/x/project/node_modules/one", "/x/one", deep=True)
 
 
 def test_a_link_to_the_whole_disk_is_not_walked(tmp_path, scripted):
@@ -247,8 +242,8 @@ def test_a_link_to_the_whole_disk_is_not_walked(tmp_path, scripted):
     (tmp_path / "everything").symlink_to("/")
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert ws.check("a.scr").verdict.clean
-        watcher = ws._engine.pool.disk_events._watchers._watcher
-        assert watcher.ready.wait(20)
+        watcher = ws._engine.pool.disk_events._watcher
+        until_ready(watcher)
         assert watcher.watches == 1
         assert any("changes in some of those in / " in one for one in ws.status().warnings)
 

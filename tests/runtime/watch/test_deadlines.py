@@ -9,10 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lspkit.protocol.watching.registrations import FileEvent
-from lspkit.runtime.watch.backend import best_notifier
-from lspkit.runtime.watch.notifier import Notifier
+from lspkit.runtime.watch.notifier import Notifier, best_notifier
 from lspkit.runtime.watch.watcher import Watcher
-from tests.runtime.watch.watching import PATIENCE, Heard, needs_inotify, shell, until_ready
+from tests.runtime.watch.watching import (
+    PATIENCE,
+    Heard,
+    files_of,
+    needs_inotify,
+    shell,
+    until_ready,
+)
 
 
 class Gate:
@@ -98,7 +104,7 @@ def test_nobody_waits_for_who_hears_of_it_but_those_who_need_to(root: Path, hear
         shell("echo x > first.py", root)
         with beside(watcher.catch_up):
             assert gate.reached.wait(PATIENCE)
-            assert watcher.files == 4  # somebody has looked, and others may
+            assert files_of(watcher) == 4  # somebody has looked, and others may
             shell("echo x > second.py", root)
             assert not watcher.catch_up(time.monotonic() + 0.1)
             assert heard.batches == []

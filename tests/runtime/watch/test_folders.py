@@ -9,20 +9,16 @@ from pathlib import Path
 import pytest
 
 from lspkit.runtime.watch import scanner
-from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.watching import (
     ALL,
-    PATIENCE,
     Heard,
     Start,
+    also,
+    files_of,
     needs_inotify,
     shell,
+    until_ready,
 )
-
-
-def obeyed(watcher: Watcher) -> None:
-    """Orders are obeyed one after the other: wait for those that were given."""
-    assert watcher.also("/nowhere/at/all").wait(PATIENCE)
 
 
 @pytest.mark.parametrize("notifier", ALL)
@@ -32,12 +28,12 @@ class TestMoreFolders:
     ) -> None:
         shell("mkdir -p node_modules/a; echo x > node_modules/a/old.js", root)
         watcher = start(notifier)
-        assert watcher.also(str(root / "node_modules")).wait(PATIENCE)
+        also(watcher, root / "node_modules")
         shell("echo x > node_modules/a/new.js; rm node_modules/a/old.js", root)
         watcher.catch_up()
         assert heard.lines() == ["+ node_modules/a/new.js", "- node_modules/a/old.js"]
         watcher.forget(str(root / "node_modules"))
-        obeyed(watcher)
+        until_ready(watcher)
         shell("echo x > node_modules/a/later.js; echo x > new.py", root)
         watcher.catch_up()
         assert heard.lines() == ["+ new.py"]
@@ -47,7 +43,7 @@ class TestMoreFolders:
     ) -> None:
         shell("mkdir -p lib/python; echo x > lib/python/old.py", root.parent)
         watcher = start(notifier)
-        assert watcher.also(str(root.parent / "lib")).wait(PATIENCE)
+        also(watcher, root.parent / "lib")
         assert heard.batches == []
         shell("echo longer > lib/python/old.py; echo x > lib/new.py", root.parent)
         heard.root = root.parent
@@ -59,12 +55,12 @@ class TestMoreFolders:
     ) -> None:
         shell("mkdir -p home/deep", root.parent)
         watcher = start(notifier)
-        assert watcher.also(str(root.parent / "home"), deep=False).wait(PATIENCE)
+        also(watcher, root.parent / "home", deep=False)
         shell("echo x > home/deep/a; mkdir home/x; echo x > home/x/a; echo x > home/a", root.parent)
         heard.root = root.parent
         watcher.catch_up()
         assert heard.lines() == ["+ home/a"]
-        assert watcher.also(str(root.parent / "home")).wait(PATIENCE)
+        also(watcher, root.parent / "home")
         shell("echo longer > home/deep/a", root.parent)
         watcher.catch_up()
         assert heard.lines() == ["~ home/deep/a"]
@@ -73,8 +69,8 @@ class TestMoreFolders:
         self, notifier: str, start: Start, root: Path, heard: Heard
     ) -> None:
         watcher = start(notifier)
-        assert watcher.also(str(root / "src")).wait(PATIENCE)
-        assert watcher.also(str(root.parent)).wait(PATIENCE)
+        also(watcher, root / "src")
+        also(watcher, root.parent)
         shell("echo x > src/new.py", root)
         watcher.catch_up()
         assert heard.lines() == ["+ src/new.py"]
@@ -85,7 +81,7 @@ class TestMoreFolders:
         watcher = start(notifier)
         watcher.also(str(root / "src"))
         watcher.forget(str(root))
-        obeyed(watcher)
+        until_ready(watcher)
         shell("echo x > new.py; echo x > src/new.py; echo x > src/deep/new.py", root)
         watcher.catch_up()
         assert heard.lines() == ["+ src/deep/new.py", "+ src/new.py"]
@@ -98,7 +94,7 @@ class TestMoreFolders:
         watcher = start(notifier, excluded=lambda folder: os.path.basename(folder) in names)
         names.remove("node_modules")
         watcher.reconsider()
-        obeyed(watcher)
+        until_ready(watcher)
         assert heard.batches == []
         shell("echo x > node_modules/x/new.js; echo x > src/.venv/new.py", root)
         watcher.catch_up()
@@ -114,7 +110,7 @@ class TestMoreFolders:
         self, path: str, notifier: str, start: Start, root: Path, heard: Heard
     ) -> None:
         watcher = start(notifier)
-        assert watcher.also(str(root / path)).wait(PATIENCE)
+        also(watcher, root / path)
         shell("echo x > new.py", root)
         watcher.catch_up()
         assert heard.lines() == ["+ new.py"]
@@ -125,7 +121,7 @@ class TestMoreFolders:
     ) -> None:
         shell("mkdir real; ln -s real link", root.parent)
         watcher = start(notifier)
-        assert watcher.also(str(root.parent / "link")).wait(PATIENCE)
+        also(watcher, root.parent / "link")
         shell("echo x > real/new.py", root.parent)
         heard.root = root.parent
         watcher.catch_up()
@@ -141,7 +137,7 @@ class TestTheRoot:
         shell("rm -r root", root.parent)
         watcher.catch_up()
         assert heard.lines() == ["- src/a.py", "- src/b.py", "- src/deep/c.py"]
-        assert watcher.files == 0
+        assert files_of(watcher) == 0
         shell("mkdir -p root/src; echo x > root/src/a.py", root.parent)
         watcher.catch_up()
         assert heard.lines() == ["+ src/a.py"]
@@ -165,7 +161,7 @@ class TestTheRoot:
     ) -> None:
         shutil.rmtree(root)
         watcher = start(notifier)
-        assert watcher.files == 0
+        assert files_of(watcher) == 0
         shell("mkdir root; echo x > root/new.py", root.parent)
         watcher.catch_up()
         assert heard.lines() == ["+ new.py"]

@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ import pytest
 from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.watch import scanner
 from lspkit.runtime.watch import watcher as module
-from lspkit.runtime.watch.backend import PollingNotifier
+from lspkit.runtime.watch.notifier import PollingNotifier
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.testing import Script
 from tests.runtime.watch.watching import (
@@ -195,7 +194,7 @@ def no_descriptors_left() -> Iterator[None]:
 FORBIDDEN = """
 import os, sys
 from pathlib import Path
-from tests.runtime.watch.watching import NOTIFIERS, Heard, until_ready
+from tests.runtime.watch.watching import NOTIFIERS, Heard, files_of, until_ready
 from lspkit.runtime.watch import watcher as module
 from lspkit.runtime.watch.watcher import Watcher
 module.SETTLE = 20
@@ -205,7 +204,7 @@ root = Path(sys.argv[1])
 (root / "x").chmod(0)
 heard = Heard(root)
 watcher = until_ready(Watcher(str(root), heard, notifier=NOTIFIERS[sys.argv[2]]))
-print(watcher.files, watcher.warning)
+print(files_of(watcher), watcher.warning)
 (root / "x").chmod(0o700)
 watcher.catch_up()
 print(heard.lines())
@@ -252,30 +251,16 @@ def test_without_a_thread_there_is_a_warning_and_the_next_question_tries_again(
         watcher.catch_up()
         assert "cannot be watched" in watcher.warning
         assert watcher.unseen == watcher.warning
-        assert watcher.ready.wait(PATIENCE)
+        assert watcher.reading() is None, "nobody waits in vain"
         assert [event.path for event in watcher.note([str(root / "x")])] == [str(root / "x")]
     finally:
         threading.stack_size(usual)
     try:
         watcher.catch_up()
         assert watcher.warning == ""
-        assert watcher.also(str(root)).wait(PATIENCE)
+        until_ready(watcher)
         shell("echo x > new.py", root)
         watcher.catch_up()
         assert heard.lines() == ["+ new.py"]
     finally:
         watcher.close()
-
-
-def test_without_a_thread_whoever_waits_for_the_reading_is_woken(root: Path, heard: Heard) -> None:
-    with ThreadPoolExecutor(1) as others:
-        others.submit(int).result(PATIENCE)  # its thread is there before none can be started
-        usual = threading.stack_size(1 << 46)
-        try:
-            watcher = Watcher(str(root), heard)
-            waiting = others.submit(watcher.also(str(root / "src")).wait, PATIENCE)
-            watcher.catch_up()
-            assert waiting.result(PATIENCE)
-        finally:
-            threading.stack_size(usual)
-            watcher.close()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.runtime.watch import links
-from lspkit.runtime.watch.watcher import Watcher
-from tests.runtime.watch.watching import ALL, PATIENCE, Heard, Start, needs_inotify, shell
+from lspkit.runtime.watch import links, outer_folders
+from lspkit.runtime.watch.outer_folders import OuterFolders
+from tests.runtime.watch.watching import ALL, Heard, Start, needs_inotify, shell, until_ready
 
 
 @pytest.fixture
@@ -102,33 +102,15 @@ def test_a_file_that_is_written_by_a_name_outside_has_changed(
 # Targets outside
 
 
-class Targets:
-    """Follows all links, or none, and remembers which."""
-
-    def __init__(self, root: Path, follows: bool = True) -> None:
-        self.root, self.follows = root, follows
-        self.asked: list[tuple[str, bool]] = []
-        self.followed: set[str] = set()
-
-    def follow(self, link: str, folder: str, deep: bool) -> bool:
-        self.asked.append((os.path.relpath(folder, self.root), deep))
-        self.followed |= {self.asked[-1][0]} if self.follows else set()
-        return self.follows
-
-    def leave(self, folder: str) -> None:
-        self.followed.remove(os.path.relpath(folder, self.root))
+@pytest.fixture
+def outer(root: Path) -> OuterFolders:
+    """What decides which targets outside of the root are watched."""
+    return OuterFolders(str(root))
 
 
-def wait_until_read(watcher: Watcher) -> None:
-    """Wait for folders that were requested meanwhile."""
-    reading = watcher.reading()
-    assert reading is None or reading.wait(PATIENCE)
-
-
-def settled(watcher: Watcher) -> bool:
-    """Whether nothing has to be compared."""
-    scanner = watcher._scanner
-    return scanner is not None and scanner.is_quiet()
+def followed(outer: OuterFolders, root: Path) -> set[str]:
+    """The folders outside that are watched because of links."""
+    return {os.path.relpath(folder, root) for folder in outer._linked}
 
 
 def seen(heard: Heard) -> set[str]:
@@ -140,10 +122,10 @@ def seen(heard: Heard) -> set[str]:
 
 @pytest.mark.parametrize("notifier", ALL)
 def test_a_change_behind_a_link_has_the_names_by_the_link_and_outside(
-    notifier: str, targets: Path, start: Start, heard: Heard
+    notifier: str, targets: Path, outer: OuterFolders, start: Start, heard: Heard
 ) -> None:
     shell("ln -s ../two/c.py c.py; ln -s ../two ../one/two", targets)
-    watcher = start(notifier, targets=Targets(targets))
+    watcher = start(notifier, outer=outer)
     shell("echo x > one/deep/b.py; echo x > two/c.py", targets.parent)
     watcher.catch_up()
     assert seen(heard) == {
@@ -154,52 +136,51 @@ def test_a_change_behind_a_link_has_the_names_by_the_link_and_outside(
 
 @pytest.mark.parametrize("notifier", ALL)
 def test_what_is_behind_a_new_link_is_watched_when_the_link_is_announced(
-    notifier: str, targets: Path, start: Start, heard: Heard
+    notifier: str, targets: Path, outer: OuterFolders, start: Start, heard: Heard
 ) -> None:
-    watcher = start(notifier, targets=Targets(targets))
+    watcher = start(notifier, outer=outer)
     shell("ln -s ../two other; ln -s ../third third; mkdir ../third", targets)
     watcher.catch_up()
     assert seen(heard) == {"other/a.py", "other/c.py"}
-    wait_until_read(watcher)
+    until_ready(watcher)
     shell("echo x > two/a.py; echo x > third/new.py", targets.parent)
     watcher.catch_up()
     assert seen(heard) == {"other/a.py", "../two/a.py", "third/new.py", "../third/new.py"}
 
 
 def test_a_link_that_is_not_to_be_followed_is_not(
-    targets: Path, start: Start, heard: Heard
+    targets: Path, outer: OuterFolders, start: Start, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    none = Targets(targets, follows=False)
+    monkeypatch.setattr(outer_folders, "MOST_LINKED_FOLDERS", 0)
     shell("ln -s ../two/a.py a.py", targets)
-    watcher = start(targets=none)
+    watcher = start(outer=outer)
     shell("echo x > one/a.py; echo x > two/a.py", targets.parent)
     watcher.catch_up()
-    assert sorted(none.asked) == [("../one", True), ("../two", False)]
     assert seen(heard) == set()
     assert watcher.watches == 3
 
 
-def test_links_in_a_circle_are_named_a_few_times(root: Path, start: Start, heard: Heard) -> None:
+def test_links_in_a_circle_are_named_once(
+    root: Path, outer: OuterFolders, start: Start, heard: Heard
+) -> None:
     shell("ln -s .. up", root / "src")
-    watcher = start(targets=Targets(root))
+    watcher = start(outer=outer)
     shell("echo x > src/a.py", root)
     watcher.catch_up()
-    ways = ["src/" + "up/src/" * times + "a.py" for times in range(links.MOST_STEPS + 1)]
-    assert seen(heard) == set(ways)
+    assert seen(heard) == {"src/a.py", "src/up/src/a.py"}
 
 
 def test_a_target_is_watched_as_long_as_a_link_leads_there(
-    targets: Path, start: Start, heard: Heard
+    targets: Path, outer: OuterFolders, start: Start, heard: Heard
 ) -> None:
-    found = Targets(targets)
     shell("ln -s ../one/a.py a.py; ln -s ../one again", targets)
-    watcher = start(targets=found)
+    watcher = start(outer=outer)
     before = watcher.watches
-    assert found.followed == {"../one"}
+    assert followed(outer, targets) == {"../one"}
     shell("rm linked; ln -sfn ../two again; ln -sf ../two/a.py a.py", targets)
     watcher.catch_up()
-    wait_until_read(watcher)
-    assert found.followed == {"../two"}
+    until_ready(watcher)
+    assert followed(outer, targets) == {"../two"}
     assert watcher.watches == before - 1, "one/deep has no counterpart"
     seen(heard)
     shell("echo x > one/a.py; echo x > two/a.py", targets.parent)
@@ -207,94 +188,76 @@ def test_a_target_is_watched_as_long_as_a_link_leads_there(
     assert seen(heard) == {"a.py", "again/a.py", "../two/a.py"}
     shell("rm again; rm a.py; echo x > a.py", targets)
     watcher.catch_up()
-    assert found.followed == set()
+    assert followed(outer, targets) == set()
     assert watcher.watches == 3
 
 
-def test_what_is_gone_with_its_folder_leaves_nothing_to_look_for(
-    targets: Path, start: Start, heard: Heard
+@pytest.mark.parametrize("target", ["lib/built", "lib/built/a.py"])
+def test_what_is_linked_before_it_is_made_is_watched_from_then_on(
+    target: str, root: Path, outer: OuterFolders, start: Start, heard: Heard
 ) -> None:
-    """The watcher would look for it again and again."""
-    found = Targets(targets)
-    shell("mkdir ../far; mv ../one ../two ../far; ln -sfn ../far/one linked", targets)
-    shell("ln -s ../far/two/a.py a.py; ln -s ../two ../far/one/two", targets)
-    watcher = start(targets=found)
-    assert found.followed == {"../far/one", "../far/two"}
-    shell("rm -r far", targets.parent)
+    """As the output of a build."""
+    shell(f"ln -s ../{target} linked", root)
+    watcher = start(outer=outer)
+    name = "linked" if target.endswith(".py") else "linked/a.py"
+    for script in ("mkdir lib", "mkdir lib/built; echo 1 > lib/built/a.py", "rm -r lib"):
+        shell(script, root.parent)
+        watcher.catch_up()
+        until_ready(watcher)
+        if script != "mkdir lib":
+            assert name in seen(heard)
+    shell("mkdir -p lib/built; echo 2 > lib/built/a.py", root.parent)
     watcher.catch_up()
-    assert found.followed == set()
+    until_ready(watcher)
+    assert name in seen(heard)
+    shell("echo longer > lib/built/a.py", root.parent)
     watcher.catch_up()
-    assert settled(watcher)
+    assert seen(heard) == {name, "../lib/built/a.py"}
 
 
 def test_a_folder_that_is_made_anew_is_watched_again(
-    targets: Path, start: Start, heard: Heard
+    targets: Path, outer: OuterFolders, start: Start, heard: Heard
 ) -> None:
-    watcher = start(targets=Targets(targets))
+    watcher = start(outer=outer)
     shell("rm -r one", targets.parent)
     watcher.catch_up()
     seen(heard)
     shell("mkdir one; touch one/a.py", targets.parent)
     watcher.catch_up()
-    wait_until_read(watcher)
+    until_ready(watcher)
     assert "linked/a.py" in seen(heard)
     shell("echo x > one/a.py", targets.parent)
     watcher.catch_up()
     assert seen(heard) == {"linked/a.py", "../one/a.py"}
 
 
-@pytest.mark.parametrize("way", ["folder", "file"])
-def test_a_target_whose_folder_above_is_renamed_is_looked_for_anew(
-    way: str, root: Path, start: Start, heard: Heard
-) -> None:
-    target, name = ("near", "linked/a.py") if way == "folder" else ("near/a.py", "linked")
-    shell("mkdir -p far/near other/near; echo 1 > far/near/a.py", root.parent)
-    shell("echo 2 > other/near/a.py", root.parent)
-    shell(f"ln -s ../far/{target} linked", root)
-    watcher = start(targets=Targets(root))
-    for script in ("mv far away; mv other far", "echo 3 > far/near/a.py", "mv far other"):
-        shell(script, root.parent)
-        assert not settled(watcher)
-        watcher.catch_up()
-        assert name in seen(heard)
-        wait_until_read(watcher)
-    shell("mv away far", root.parent)
-    watcher.catch_up()
-    wait_until_read(watcher)
-    assert name in seen(heard)
-    watcher.catch_up()
-    assert settled(watcher)
-
-
 def test_folders_that_are_made_behind_a_link_are_no_targets(
-    targets: Path, start: Start, heard: Heard
+    targets: Path, outer: OuterFolders, start: Start, heard: Heard
 ) -> None:
-    found = Targets(targets)
-    watcher = start(targets=found)
+    watcher = start(outer=outer)
     shell("mkdir one/new; touch one/new/d.py", targets.parent)
     watcher.catch_up()
     assert seen(heard) == {"linked/new/d.py", "../one/new/d.py"}
-    assert found.followed == {"../one"}
+    assert followed(outer, targets) == {"../one"}
 
 
 def test_links_beside_the_target_of_a_file_are_not_followed(
-    targets: Path, start: Start, heard: Heard
+    targets: Path, outer: OuterFolders, start: Start, heard: Heard
 ) -> None:
-    found = Targets(targets)
     shell("rm linked; ln -s ../two/a.py a.py; ln -s ../one ../two/more", targets)
-    watcher = start(targets=found)
-    assert found.asked == [("../two", False)]
+    watcher = start(outer=outer)
+    assert followed(outer, targets) == {"../two"}
     shell("ln -s ../one two/again", targets.parent)
     watcher.catch_up()
-    assert found.asked == [("../two", False)]
+    assert followed(outer, targets) == {"../two"}
 
 
 def test_a_path_has_no_names_through_several_links_inside(
-    root: Path, start: Start, heard: Heard
+    root: Path, outer: OuterFolders, start: Start, heard: Heard
 ) -> None:
     """As packages of one workspace that depend on each other: there would be very many."""
     shell("mkdir a b c; touch c/x.py; ln -s ../c a/c; ln -s ../c b/c; ln -s ../b a/b", root)
-    watcher = start(targets=Targets(root, follows=False))
+    watcher = start(outer=outer)
     shell("echo x > c/x.py", root)
     watcher.catch_up()
     assert seen(heard) == {"c/x.py", "a/c/x.py", "b/c/x.py"}

@@ -10,7 +10,7 @@ import pytest
 
 from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.watch import watcher as watcher_module
-from lspkit.runtime.watch.backend import PollingNotifier
+from lspkit.runtime.watch.notifier import PollingNotifier
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.changes import BY_ITSELF, CHANGES
 from tests.runtime.watch.watching import (
@@ -19,6 +19,7 @@ from tests.runtime.watch.watching import (
     PATIENCE,
     Heard,
     Start,
+    files_of,
     needs_inotify,
     shell,
     until_ready,
@@ -118,7 +119,7 @@ def test_nothing_of_the_first_reading_is_announced(
     watcher = start(notifier)
     watcher.catch_up()
     assert heard.batches == []
-    assert watcher.files == 3
+    assert files_of(watcher) == 3
     assert watcher.is_ready
 
 

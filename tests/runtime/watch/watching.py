@@ -8,12 +8,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
-from lspkit.runtime.watch.backend import PollingNotifier
-from lspkit.runtime.watch.notifier import Notifier
+from lspkit.runtime.watch.notifier import Notifier, PollingNotifier
+from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
 
@@ -101,6 +102,24 @@ def shell(script: str, cwd: Path) -> None:
 
 
 def until_ready(watcher: Watcher) -> Watcher:
-    """Wait for the first reading."""
-    assert watcher.ready.wait(PATIENCE)
+    """Wait until everything that was requested is read."""
+    reading = watcher.reading()
+    assert reading is None or reading.wait(PATIENCE)
     return watcher
+
+
+def also(watcher: Watcher, folder: Path, **options: Any) -> None:
+    """Watch another folder, and wait until it is read."""
+    watcher.also(str(folder), **options)
+    until_ready(watcher)
+
+
+def files_of(watcher: Watcher) -> int:
+    """How many files are known."""
+    with watcher._caller_lock, watcher._turn:
+        return 0 if watcher._scanner is None else files_in(watcher._scanner.snapshot)
+
+
+def files_in(snapshot: TreeSnapshot) -> int:
+    """How many files a snapshot holds."""
+    return sum(stamp >= 0 for entries in snapshot.folders.values() for stamp in entries.values())
