@@ -19,6 +19,8 @@ from benchmarks.overlap_projects import Template, Text
 from benchmarks.raw import CAPABILITIES, Message, RawServer, TooLate
 from benchmarks.sections import QUICK
 from lspkit import Verdict
+from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.servers.adapters.adapter_table import adapter_of
 from lspkit.servers.definition import Definition
 
 #: Seconds after which a server that should have spoken has failed.
@@ -76,7 +78,8 @@ class Floor(RawServer):
             capabilities["textDocument"]["diagnostic"] = {"dynamicRegistration": True}
             # Without it oxlint goes on pushing.
             capabilities["workspace"]["diagnostics"] = {"refreshSupport": True}
-        capabilities["experimental"] = self._definition.exceptions.experimental
+        options = adapter_of(self._definition).initialize(InitializeOptions("", ""))
+        capabilities["experimental"] = options.experimental
         uri = self._folder.as_uri()
         params = {
             "processId": None,

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from lspkit.install.recipe_table import PAGES, recipes_of
+from lspkit.servers.adapters.adapter_table import ORDINARY, adapter_of
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 
@@ -90,7 +91,7 @@ def values(said: object) -> str:
 
 def section(one: Definition) -> str:
     """All that is known about one server."""
-    untrusted, borrows = one.trust.untrusted, one.exceptions.borrows
+    untrusted = one.trust.untrusted
     rows = {
         "Files": code(list(one.languages)),
         "Command": " or ".join(f"`{' '.join(command)}`" for command in one.launch.commands),
@@ -100,7 +101,6 @@ def section(one: Definition) -> str:
         "Only with": code(one.roots.only_with),
         "Not with": code(one.roots.kept_out_by),
         "Runs where the project has": signs(one),
-        "Needs the program": code(borrows[:1] if borrows is not None else ()),
         "Has questions answered by": code((one.forwards.to,) if one.forwards is not None else ()),
         "Unsaved text of other files": unsaved(one),
         "Initialization": values(one.launch.initialization),
@@ -119,6 +119,11 @@ def section(one: Definition) -> str:
     if one.quirks:
         lines += ["", "Good to know:", ""]
         lines += [f"- {quirk}" for quirk in one.quirks]
+    if (adapter := adapter_of(one)) is not ORDINARY:
+        module = sys.modules[type(adapter).__module__]
+        file = f"{module.__name__.replace('.', '/')}.py"
+        lines += ["", f"`{file}` is only for it:", ""]
+        lines += [f"> {line}".rstrip() for line in (module.__doc__ or "").strip().splitlines()]
     return "\n".join(lines)
 
 

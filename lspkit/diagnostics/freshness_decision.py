@@ -192,7 +192,7 @@ def _proof_by_quiet(case: Case) -> Judged:
         for one in case.events
         if isinstance(one, Pushed) and one.at > case.since and one.uri == case.target.uri
     ]
-    # Some servers let lspkit know the version (`ProofRule.asks_before_check`).
+    # The session infers the version for some servers (`protocol/checked_versions.py`).
     for one in pushes:
         if one.version is not None and one.version >= case.target.version:
             return Proven("version", one.at)

@@ -9,7 +9,7 @@
 | `progress` | a named task that began after the text was on disk, and ended; if a later change    |
 |            | can end the task, only lspkit starts it, one run at a time                          |
 | `quiet`    | no proof: a push without a version came, then none for a while; unless the version  |
-|            | can be inferred (`asks_before_check`)                                               |
+|            | can be inferred (`protocol/checked_versions.py`)                                    |
 """
 
 from __future__ import annotations
@@ -47,10 +47,6 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: For `quiet` and `publishes`: whether a push followed by silence was always right in tests, so
     #: that it counts as a proof.
     trusted: bool = False
-    #: For `quiet`: whether the server asks for a document's settings each time it begins to check
-    #: it. Then the version that the next push is about is mostly known, and proves it
-    #: (`protocol/checked_versions.py`).
-    asks_before_check: bool = False
     #: For `progress`: prefix of the token or the title of the task. For `version`: a task that
     #: every notification of changed files starts; no push counts before its end.
     token: str = ""

@@ -339,16 +339,6 @@ class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
 class Exceptions(msgspec.Struct, frozen=True, kw_only=True):
     """What only one server needs. The comments in the rows say why."""
 
-    #: Environment variables that get a temporary folder of this process, besides `TMPDIR`.
-    private_folders: tuple[str, ...] = ()
-    #: Whether a new process sometimes exits for no reason. Then a call starts another one at once.
-    start_may_fail: bool = False
-    #: A program, its npm package, and a second package that is installed with it and that this
-    #: server loads. The placeholder `"{package}"` in `initialization` is replaced by the folder of
-    #: the first package. The server does not run without them.
-    borrows: tuple[str, str, str] | None = None
-    #: Client capabilities under `experimental`.
-    experimental: dict[str, Any] = {}
     messages: DocumentMessages = DocumentMessages()
     #: A request for a file's text as the server knows it. Used to wait until a server that reads
     #: files in the background has read a change.

@@ -12,6 +12,8 @@ import pytest
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.servers import built_in
+from lspkit.servers.adapters.adapter import Adapter
+from lspkit.servers.adapters.adapter_table import ADAPTERS, ORDINARY
 from lspkit.servers.definition import Definition
 from lspkit.testing import Diagnostics, Log, Say, Script
 
@@ -27,8 +29,11 @@ POKE = "test/poke"
 CREATED, CHANGED, DELETED = 1, 2, 3
 
 
-def define(patch: pytest.MonkeyPatch, *proofs: ProofRule, **fields: Any) -> None:
+def define(
+    patch: pytest.MonkeyPatch, *proofs: ProofRule, adapter: Adapter = ORDINARY, **fields: Any
+) -> None:
     """Adds a row to the table of servers: what is known about the one called `scripted`."""
+    patch.setitem(ADAPTERS, "scripted", adapter)
     row = Definition(id="scripted", family="scripted", languages={}, proofs=proofs, **fields)
     patch.setattr(built_in, "BUILT_IN", (*built_in.BUILT_IN, row))
 

@@ -17,6 +17,7 @@ import lspkit
 from lspkit.config import read_config
 from lspkit.protocol.server_signal import Signal
 from lspkit.servers import definition_parts
+from lspkit.servers.adapters.adapter_table import ADAPTERS
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import (
@@ -372,6 +373,10 @@ def test_what_only_one_server_needs_is_an_exception_of_that_server():
     exceptions = {name for name in said() if name.startswith(("Exceptions.", "DocumentMessages."))}
     beside = {"Readiness.unready_by"}  # the counterpart of `ready_by`
     assert lonely == (exceptions | beside) - {"Exceptions.messages"}
+
+
+def test_every_adapter_belongs_to_a_server():
+    assert set(ADAPTERS) <= set(BY_ID)
 
 
 def test_the_page_about_the_servers_is_up_to_date():

@@ -25,8 +25,6 @@ LOOK_AGAIN = 5.0
 MOST_STARTS = 3
 #: Exit statuses of a program that somebody else has ended, or the kernel for want of memory.
 KILLED_BY_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)
-#: A server whose start may fail at random, and that ended within this time, is started again.
-FALSE_START = 5.0
 
 
 class Slot(msgspec.Struct):
@@ -71,10 +69,8 @@ def failed(slot: Slot, restart: Restart, *, now: float, dice: float) -> None:
         return  # its reader reports it once more
     slot.metrics.crashes += 1
     of_use = server.was_of_use
-    may_fail = (
-        server.choice.definition.exceptions.start_may_fail and not of_use and ran_for < FALSE_START
-    )
-    may_fail = may_fail or server.is_blocked
+    is_false_start = not of_use and server.choice.adapter.is_false_start(ran_for)
+    may_fail = is_false_start or server.is_blocked
     if may_fail and not restart.never and not slot.record.attempts:
         slot.record, server.false_start = FailureRecord(1, now), True
     else:

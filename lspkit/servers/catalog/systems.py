@@ -128,7 +128,6 @@ SYSTEMS: tuple[Definition, ...] = (
             ),
         ),
         exceptions=parts.Exceptions(
-            experimental={"serverStatusNotification": True},
             read_back="rust-analyzer/viewFileText",
             messages=parts.DocumentMessages(answers_before=(DOCUMENT_SYMBOLS,)),
         ),

@@ -263,6 +263,7 @@ COMPONENTS: tuple[Definition, ...] = (
             commands=(("typescript-language-server", "--stdio"),),
             initialization={
                 **_TSSERVER,
+                # Its adapter fills in where the plugin is.
                 "plugins": [
                     {
                         "name": "@vue/typescript-plugin",
@@ -279,10 +280,6 @@ COMPONENTS: tuple[Definition, ...] = (
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         disk=parts.DiskReactions(
             packages="node_modules", refresh=_RELOADS, reads=_SCRIPTS_AND_DATA, sorts_changes=True
-        ),
-        # Without the plugin it would parse the whole file as a script.
-        exceptions=parts.Exceptions(
-            borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
         ),
         install={"npm": "typescript-language-server@5.3.0 @vue/language-server typescript@5.9"},
         quirks=(

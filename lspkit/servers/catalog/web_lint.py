@@ -102,13 +102,6 @@ WEB_LINT: tuple[Definition, ...] = (
         launch=parts.Launch(commands=(("biome", "lsp-proxy"),)),
         proofs=(ProofRule(how="version", single=True),),
         disk=parts.DiskReactions(config=parts.ConfigFiles(imports=_BIOME_CONFIG)),
-        exceptions=parts.Exceptions(
-            # It looks there for the process of another client, which would exit with that client.
-            private_folders=("XDG_CACHE_HOME",),
-            # Its background process exits with the last client, sometimes between the first probe
-            # and the connection: in 3 of 120 starts on a busy machine.
-            start_may_fail=True,
-        ),
         install={"npm": "@biomejs/biome", "brew": "biome"},
         quirks=(
             "Starts a process in the background that does the work; here each has its own.",
