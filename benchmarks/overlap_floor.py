@@ -20,6 +20,7 @@ from benchmarks.raw import CAPABILITIES, Message, RawServer, TooLate
 from benchmarks.sections import QUICK
 from lspkit import Verdict
 from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.open_documents import SyncOptions
 from lspkit.servers.adapters.adapter_table import adapter_of
 from lspkit.servers.definition import Definition
 
@@ -47,6 +48,10 @@ STOPS = {
     "intelephense": "push",
     "rust-analyzer": "pull and cargo check",
 }
+
+
+#: What a server may ask for.
+_ALL = SyncOptions(True, 2, True, False)
 
 
 class Floor(RawServer):
@@ -149,10 +154,10 @@ class Floor(RawServer):
         change = {
             "textDocument": {"uri": path.as_uri(), "version": version},
             "contentChanges": [{"text": text}],
-            **self._definition.exceptions.messages.change_with,
+            **adapter_of(self._definition).change_params,
         }
         self.notify("textDocument/didChange", change)
-        if self._definition.exceptions.messages.saves:
+        if adapter_of(self._definition).sync_options(_ALL).save:
             self.notify("textDocument/didSave", {"textDocument": {"uri": path.as_uri()}})
 
     def _looked(self, uri: str, path: Path, before: int) -> list[Any]:

@@ -314,24 +314,6 @@ class Forwards(msgspec.Struct, frozen=True, kw_only=True):
 class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
     """What a server is told of documents that does not take or judge them as usual."""
 
-    #: A pattern of relative imports. The server does not resolve them in a document whose file does
-    #: not exist on disk: the verdict about such a text is unknown.
-    relative_imports: str = ""
-    #: Additional params of every `didChange`.
-    change_with: dict[str, Any] = {}
-    #: Additional params of a `didChange` that leaves the text as it is and makes the server check
-    #: the document again.
-    touch_with: dict[str, Any] = {}
-    #: Whether a change makes it compare the files that the document depends on, by size and by
-    #: modification time in whole seconds. Then no touch is needed after a change, if these files
-    #: were written in a later second than the one of the server's last work.
-    compares_seconds: bool = False
-    #: Whether `didChange` always carries the whole text.
-    whole_texts: bool = False
-    #: Whether `didSave` is sent, if the server asks for it.
-    saves: bool = True
-    #: Whether it ends when it is told of a path that is not UTF-8. It is not told of such files.
-    utf8_paths: bool = False
     #: Methods that it answers from the document alone, rightly also before the project is loaded.
     answers_before: tuple[str, ...] = ()
 
@@ -346,19 +328,3 @@ class Exceptions(msgspec.Struct, frozen=True, kw_only=True):
     #: Seconds after a notification of a file in which the index may lack names that this file
     #: includes. The server does not report the end of indexing.
     indexed_within: float = 0.0
-    #: After this number of notified file changes without a request, the server ignores the next
-    #: `didChange`; a request is sent before. 0: never.
-    loses_edits_after: int = 0
-    #: Whether it deadlocks when it is notified of a new file while it works on a request. A change
-    #: of an open document is sent before, which ends the request. A process that is silent and idle
-    #: for some seconds while a call waits for its answer is replaced.
-    blocks_on_new_files: bool = False
-    #: Names or globs of sources. When one is created or deleted, the server does not resolve
-    #: imports again, and is restarted.
-    modules: tuple[str, ...] = ()
-    #: Whether it takes a file for unchanged if modification time and size are the same. When
-    #: another content has both, the server is restarted.
-    compares_times: bool = False
-    #: Names of files, in the root and in folders below it, with patterns (as in `.gitignore`) of
-    #: files that the server does not check. It reads them when it starts.
-    ignore_files: tuple[str, ...] = ()

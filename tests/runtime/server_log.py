@@ -38,6 +38,11 @@ def define(
     patch.setattr(built_in, "BUILT_IN", (*built_in.BUILT_IN, row))
 
 
+def adapter_with(**hooks: Any) -> Adapter:
+    """An adapter with these hooks and attributes."""
+    return type("Scripted", (Adapter,), hooks)()  # type: ignore[no-any-return]
+
+
 def finding(message: str = "wrong", line: int = 0, first: int = 0, last: int = 1) -> dict[str, Any]:
     """An error as a server writes it."""
     start, end = {"line": line, "character": first}, {"line": line, "character": last}

@@ -372,7 +372,7 @@ def test_what_only_one_server_needs_is_an_exception_of_that_server():
     lonely = {name for name, count in said().items() if count == 1}
     exceptions = {name for name in said() if name.startswith(("Exceptions.", "DocumentMessages."))}
     beside = {"Readiness.unready_by"}  # the counterpart of `ready_by`
-    assert lonely == (exceptions | beside) - {"Exceptions.messages"}
+    assert lonely == exceptions | beside
 
 
 def test_every_adapter_belongs_to_a_server():

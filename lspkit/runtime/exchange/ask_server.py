@@ -173,7 +173,7 @@ def wait_for_answer(
     if context.call.deadline < until:  # that of a part, which ends before the whole call
         until = NamedDeadline(context.call.deadline)
     try:
-        if pending.view is not None and server.choice.definition.exceptions.blocks_on_new_files:
+        if pending.view is not None and server.adapter.blocks_on_new_files:
             _wait_unless_blocked(context, server, pending, until, began)
         else:
             if not context.call.wait(pending.waiter, until):

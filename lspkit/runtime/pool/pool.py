@@ -195,7 +195,7 @@ class Pool:
         except NoServerError:
             return {}
         usable = [one for one in choices if one.argv and not one.held_back]
-        keys = [(one.id, one.root) for one in usable if one.definition.takes_path(path)]
+        keys = [(one.id, one.root) for one in usable if one.adapter.takes_path(path)]
         found = {key: self._slots.get(key) for key in keys}
         return {key: None if slot is None else slot.server for key, slot in found.items()}
 

@@ -69,7 +69,7 @@ def failed(slot: Slot, restart: Restart, *, now: float, dice: float) -> None:
         return  # its reader reports it once more
     slot.metrics.crashes += 1
     of_use = server.was_of_use
-    is_false_start = not of_use and server.choice.adapter.is_false_start(ran_for)
+    is_false_start = not of_use and server.adapter.is_false_start(ran_for)
     may_fail = is_false_start or server.is_blocked
     if may_fail and not restart.never and not slot.record.attempts:
         slot.record, server.false_start = FailureRecord(1, now), True

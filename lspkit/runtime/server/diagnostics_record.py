@@ -23,7 +23,7 @@ from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.servers.project.config_inputs import Inputs
-from lspkit.servers.project.skipped_files import ignoring, passed_over
+from lspkit.servers.project.skipped_files import passed_over
 from lspkit.servers.readiness import Loading
 from lspkit.servers.selection.choose import Choice
 
@@ -35,8 +35,6 @@ PASSED_OVER = (
 LONGEST_LINE = 300
 #: A method that no server knows: each answers it with an error, in the order of its requests.
 BARRIER = "$/barrier"
-#: Why an empty list is no proof where an ignore file names the file.
-IGNORED = "it passes over what {} names, so its silence proves nothing"
 
 
 class DiagnosticsRecord:
@@ -272,9 +270,7 @@ class DiagnosticsRecord:
         folder = passed_over(path, choice.definition, choice.root, self._workspace)
         if folder:
             return PASSED_OVER.format(folder)
-        names = choice.definition.exceptions.ignore_files
-        ignored_by = ignoring(path, names, choice.root) if names else ""
-        return IGNORED.format(ignored_by) if ignored_by else ""
+        return choice.adapter.doubt(path, choice.root)
 
     def remembered(self, uri: str) -> list[StoredReport]:
         """Its last reports about a file, including those about an earlier text."""

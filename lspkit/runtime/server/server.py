@@ -75,6 +75,7 @@ class Server:
         self.id = choice.id
         self.root = choice.root
         self.choice = choice
+        self.adapter = choice.adapter
         #: Tells those who watch the workspace.
         self.announce = Announcer(choice.id, choice.root, callbacks.on_event)
         #: Its environment, temporary folder and sidecars.

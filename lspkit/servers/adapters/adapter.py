@@ -6,9 +6,11 @@ What depends on a process is an argument, or in what a hook returns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.open_documents import SyncOptions
 from lspkit.servers.definition import Definition
 
 
@@ -42,3 +44,51 @@ class Adapter:
         `ran_for` is in seconds. Called by the thread that notices the end, under the pool's lock.
         """
         return False
+
+    # Documents
+
+    #: Additional params of each `didChange`; and further ones of one that leaves the text as it is
+    #: and makes the server check the document again.
+    change_params: Mapping[str, Any] = {}
+    touch_params: Mapping[str, Any] = {}
+
+    def takes_path(self, path: str) -> bool:
+        """Whether the server may be told of a file at this path. Also under the pool's lock."""
+        return True
+
+    def sync_options(self, options: SyncOptions) -> SyncOptions:
+        """Which notifications it gets for a document, in place of those that it has asked for.
+
+        Called under the server's lock.
+        """
+        return options
+
+    def misjudges_new(self, name: str, text: str) -> str:
+        """Why findings about the text of a file that does not exist on disk are wrong; or empty."""
+        return ""
+
+    def doubt(self, path: str, root: str) -> str:
+        """Why an empty list of findings about a file on disk proves nothing; or empty."""
+        return ""
+
+    # Changes on disk
+
+    #: Whether it deadlocks when it is notified of a new file while it works on a request. A change
+    #: of an open document is sent before, which ends the request. A process that is silent and idle
+    #: for some seconds while a call waits for its answer is replaced.
+    blocks_on_new_files: bool = False
+    #: After this number of notified changes without a request, the server ignores the next
+    #: `didChange`; a request is sent before. 0: never.
+    loses_edits_after: int = 0
+    #: Whether a changed text makes it compare the files that the document depends on, by size and
+    #: by modification time in whole seconds. Then no touch is needed after a change, if these files
+    #: were written in a later second than the one of the server's last work.
+    compares_seconds: bool = False
+
+    def restart_rule(self, definition: Definition, root: str) -> Callable[[str, int], bool]:
+        """A function that tells by path and kind of a change whether the process is outdated.
+
+        Called when a process is about to start. The function is called for each change on disk, by
+        the thread that delivers the changes to this process, and may keep a record of them.
+        """
+        return lambda path, kind: False

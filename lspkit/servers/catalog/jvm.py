@@ -43,8 +43,6 @@ JVM: tuple[Definition, ...] = (
         disk=parts.DiskReactions(
             reads=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml")
         ),
-        # After `didSave` it reads the disk, which may be newer than the document.
-        exceptions=parts.Exceptions(messages=parts.DocumentMessages(saves=False, whole_texts=True)),
         install={"brew": "jdtls", "nix": "jdt-language-server"},
         quirks=(
             "Needs Java 21 or newer to run, whatever the project is built with.",

@@ -108,12 +108,6 @@ PYTHON: tuple[Definition, ...] = (
             reads_closed="old",
         ),
         caveats=parts.Caveats(skipped_folders=_LEFT_OUT),
-        # Its main thread and the one that answers wait for each other. It panics at a path that is
-        # not UTF-8.
-        exceptions=parts.Exceptions(
-            blocks_on_new_files=True,
-            messages=parts.DocumentMessages(relative_imports=r"\bfrom[\s\\]*+\.", utf8_paths=True),
-        ),
         install={"pip": "'lspkit[python]'", "uv": "ty"},
         quirks=(
             "Runs nothing that lies in the project.",
@@ -240,8 +234,6 @@ PYTHON: tuple[Definition, ...] = (
             ),
             source_folders=("src",),
         ),
-        # A stub or a package takes the place of a module that it has already found.
-        exceptions=parts.Exceptions(modules=("*.pyi", "__init__.py")),
         install={"pip": "zuban", "uv": "zuban"},
         quirks=(
             "Publishes without a version.",

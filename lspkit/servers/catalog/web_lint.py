@@ -123,7 +123,6 @@ WEB_LINT: tuple[Definition, ...] = (
             initialization={"settings": {"run": "onType"}},
         ),
         disk=parts.DiskReactions(config=parts.ConfigFiles(files=_IGNORES, imports=_OXLINT_CONFIG)),
-        exceptions=parts.Exceptions(ignore_files=_IGNORES),
         install={"npm": "oxlint", "brew": "oxlint"},
         quirks=(
             "Wants the whole text with every change.",

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.servers.definition_parts import DocumentMessages, DocumentSync, Exceptions
+from lspkit.servers.adapters.jdtls import Jdtls
+from lspkit.servers.definition_parts import DocumentSync, Exceptions
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
 from tests.runtime.server_log import (
     CHANGE,
@@ -164,10 +165,7 @@ def test_a_server_that_takes_in_changes_late_is_asked_about_what_has_changed_fir
 
 
 def test_a_server_may_want_whole_texts_and_not_to_hear_of_saves(tmp_path, scripted, rules):
-    rules(
-        ProofRule(how="pull"),
-        exceptions=Exceptions(messages=DocumentMessages(whole_texts=True, saves=False)),
-    )
+    rules(ProofRule(how="pull"), adapter=Jdtls())
     argv = scripted(Script(diagnostics=BY_PULL))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.check("a.scr")
