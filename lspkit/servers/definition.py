@@ -65,8 +65,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     launch: parts.Launch = parts.Launch()
     trust: parts.TrustProfile = parts.TrustProfile()
     readiness: parts.Readiness = parts.Readiness()
-    #: None: its answers are complete as soon as it is ready.
-    index: parts.ProjectIndex | None = None
+    #: For a server that loads a project only for one of its documents.
+    project: parts.ProjectQuery | None = None
     documents: parts.DocumentSync = parts.DocumentSync()
     #: How it is proven that findings are of the current text: one rule for each source of findings.
     proofs: tuple[ProofRule, ...] = (OFFERED,)
@@ -74,7 +74,6 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     caveats: parts.Caveats = parts.Caveats()
     #: Its requests that another server answers.
     forwards: parts.Forwards | None = None
-    exceptions: parts.Exceptions = parts.Exceptions()
     #: Package manager: what it has to install.
     install: dict[str, str] = {}
     #: What a user or a reader of this table should know about it.

@@ -1,7 +1,7 @@
 """The parts of a server's definition, one class for each subject.
 
-Every field has a default that suits an ordinary server. What only one server needs is in
-`Exceptions`.
+Every field has a default that suits an ordinary server. What only one server needs is code, in
+`adapters/`.
 """
 
 from __future__ import annotations
@@ -139,28 +139,6 @@ class ProjectQuery(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether `workspace/symbol` searches only the project of the document that the last request
     #: was about. Then it is sent once for each project.
     searches_one: bool = False
-
-
-class ProjectIndex(msgspec.Struct, frozen=True, kw_only=True):
-    """What the server has to know before its answers about several files are complete."""
-
-    #: The work that builds the index: a `$/progress` by its title.
-    built_by: Signal | None = None
-    #: Seconds after the first document in which this work begins.
-    begins_within: float = 3.0
-    #: Whether it builds the index without reporting that. Then the index is complete when the
-    #: process is idle for the first time.
-    silent: bool = False
-    #: Names of files, in the folder of a document or in one above, without which there is no index.
-    needs: tuple[str, ...] = ()
-    #: What is missing without an index, and what a user can do about it.
-    without: str = ""
-    #: Whether it does not read a file again that changes on disk. Then the file is opened.
-    opens_changed: bool = False
-    #: Whether it finds definitions in other files by its index, too.
-    definitions: bool = False
-    #: For a server that loads a project only for one of its documents.
-    project: ProjectQuery | None = None
 
 
 class DocumentSync(msgspec.Struct, frozen=True, kw_only=True):
@@ -309,22 +287,3 @@ class Forwards(msgspec.Struct, frozen=True, kw_only=True):
     to: str
     #: The command of that server which executes such a request.
     command: str
-
-
-class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server is told of documents that does not take or judge them as usual."""
-
-    #: Methods that it answers from the document alone, rightly also before the project is loaded.
-    answers_before: tuple[str, ...] = ()
-
-
-class Exceptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What only one server needs. The comments in the rows say why."""
-
-    messages: DocumentMessages = DocumentMessages()
-    #: A request for a file's text as the server knows it. Used to wait until a server that reads
-    #: files in the background has read a change.
-    read_back: str = ""
-    #: Seconds after a notification of a file in which the index may lack names that this file
-    #: includes. The server does not report the end of indexing.
-    indexed_within: float = 0.0

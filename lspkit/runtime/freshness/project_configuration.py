@@ -33,14 +33,14 @@ PUBLISHES_WITHIN = 5.0
 
 def read_configuration(context: Context, one: CheckSubject, rule: ProofRule) -> None:
     """Have the record know the configuration of a file, after the server has answered about it."""
-    server, index = one.server, one.server.choice.definition.index
-    if index is None or index.project is None:
+    server, query = one.server, one.server.choice.definition.project
+    if query is None:
         return
     if server.record.configuration.files_of(one.uri) is not None:
         return
     changes = server.record.configuration.changes
     until = request_deadline(context, server)
-    config = config_of(context, server, index.project, one.file, until)
+    config = config_of(context, server, query, one.file, until)
     if config is None:
         return
     files: tuple[str, ...] = (config,) if config else ()

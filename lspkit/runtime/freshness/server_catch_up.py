@@ -49,7 +49,7 @@ def wait_for_reread(context: Context, server: Server) -> None:
 
 def wait_until_read(context: Context, server: Server) -> None:
     """Wait until the server has read all files that it was told of."""
-    method = server.choice.definition.exceptions.read_back
+    method = server.adapter.text_request
     if not method:
         return
     deadline = request_deadline(context, server)

@@ -91,7 +91,7 @@ class Server:
         #: has not ended, oldest first. Guarded by the lock of the channel.
         self.visited, self.unfinished = set[str](), dict[str, None]()
         #: Whether it knows its whole project. Guarded by the lock of the channel.
-        self.index = IndexState(choice.definition.index)
+        self.index = IndexState(self.adapter.index)
         #: Whether it has ever sent an answer or a finding.
         self.was_of_use = False
         #: What is counted about it and its predecessors. Set by the pool.

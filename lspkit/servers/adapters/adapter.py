@@ -9,9 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.open_documents import SyncOptions
 from lspkit.servers.definition import Definition
+
+
+class BackgroundIndex(msgspec.Struct, frozen=True, kw_only=True):
+    """An index that a server builds in the background, for its answers about several files."""
+
+    #: The title of the `$/progress` of this work. Such a server finds definitions in other files by
+    #: its index, too, and a file that changes on disk is opened, since it does not read it again.
+    #: Empty: the server does not report the work, and its process is idle when it is done.
+    title: str = ""
+    #: Names of files, in the folder of a document or in one above, without which there is no index.
+    needs: tuple[str, ...] = ()
+    #: What is missing without an index, and what a user can do about it.
+    without: str = ""
 
 
 class Adapter:
@@ -92,3 +107,18 @@ class Adapter:
         the thread that delivers the changes to this process, and may keep a record of them.
         """
         return lambda path, kind: False
+
+    # The state of the project
+
+    #: A request for a file's text as the server knows it. Used to wait until a server that reads
+    #: files in the background has read a change.
+    text_request: str = ""
+    #: None: its answers are complete as soon as the project is loaded.
+    index: BackgroundIndex | None = None
+    #: Seconds after a notification of a file in which it may not find names that this file
+    #: includes, since it puts them into its index later and does not say when.
+    index_lag: float = 0.0
+
+    def needs_project(self, method: str) -> bool:
+        """Whether its answer to a method is right only after it has loaded the project."""
+        return True

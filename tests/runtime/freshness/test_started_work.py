@@ -9,13 +9,14 @@ import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
-from lspkit.servers.definition_parts import Exceptions, Readiness
+from lspkit.servers.definition_parts import Readiness
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.server_log import (
     CHANGE,
     POKE,
     PULL,
     SAVE,
+    adapter_with,
     asked,
     finding,
     full,
@@ -212,7 +213,7 @@ def test_while_the_project_is_loaded_anew_questions_are_answered_and_findings_wa
 def test_a_server_whose_index_lags_behind_is_asked_again_while_it_finds_nothing(
     tmp_path, scripted, rules, within, found
 ):
-    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=within))
+    rules(ProofRule(how="version"), adapter=adapter_with(index_lag=within))
     method = "workspace/symbol"
     place = {"uri": (tmp_path / "a.scr").as_uri(), "range": finding("")["range"]}
     faults = [Fault(method, "result", nth=nth, result=[]) for nth in (1, 2)]
@@ -224,7 +225,7 @@ def test_a_server_whose_index_lags_behind_is_asked_again_while_it_finds_nothing(
 
 def test_a_name_that_is_nowhere_is_given_up_after_a_moment(tmp_path, scripted, rules):
     """And not before it: the last question comes when there is no more time."""
-    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=0.2))
+    rules(ProofRule(how="version"), adapter=adapter_with(index_lag=0.2))
     argv = scripted(Script(answers={"workspace/symbol": []}))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
         assert ws.workspace_symbols("other", "a.scr") == []
@@ -239,7 +240,7 @@ def test_a_name_that_is_nowhere_is_given_up_after_a_moment(tmp_path, scripted, r
 
 
 def test_who_shows_a_text_of_his_own_does_not_wait_for_all_of_that(tmp_path, scripted, rules):
-    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=3.0))
+    rules(ProofRule(how="version"), adapter=adapter_with(index_lag=3.0))
     answers = {"workspace/symbol": []}
     argv = scripted(Script(answers=answers))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
@@ -251,7 +252,7 @@ def test_who_shows_a_text_of_his_own_does_not_wait_for_all_of_that(tmp_path, scr
 
 
 def test_a_caller_without_the_time_for_that_is_told_what_is_known(tmp_path, scripted, rules):
-    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=30.0))
+    rules(ProofRule(how="version"), adapter=adapter_with(index_lag=30.0))
     argv = scripted(Script(answers={"workspace/symbol": []}))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
         ws.document_symbols("a.scr")
