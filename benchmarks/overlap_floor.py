@@ -121,10 +121,10 @@ class Floor(RawServer):
 
     def _notified(self, message: Message) -> None:
         params = message.get("params") or {}
-        forwards = self._definition.forwards
-        if forwards is not None and message["method"] == forwards.asks:
-            self.notify(forwards.answers, [[params[0][0], None]])  # there is nobody to ask
-        elif message["method"] == "textDocument/publishDiagnostics":
+        adapter = adapter_of(self._definition)
+        for request in adapter.forwarded(message["method"], json.dumps(params).encode()):
+            self.notify(*adapter.forwarded_answer(request, None))  # there is nobody to ask
+        if message["method"] == "textDocument/publishDiagnostics":
             self._pushed += 1
             push = (params.get("version"), params["diagnostics"], self._pushed)
             self._pushes[params["uri"]] = push

@@ -101,7 +101,7 @@ def section(one: Definition) -> str:
         "Only with": code(one.roots.only_with),
         "Not with": code(one.roots.kept_out_by),
         "Runs where the project has": signs(one),
-        "Has questions answered by": code((one.forwards.to,) if one.forwards is not None else ()),
+        "Has questions answered by": code(list(filter(None, [adapter_of(one).companion]))),
         "Unsaved text of other files": unsaved(one),
         "Initialization": values(one.launch.initialization),
         "Settings": values(one.launch.settings),

@@ -72,8 +72,6 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     proofs: tuple[ProofRule, ...] = (OFFERED,)
     disk: parts.DiskReactions = parts.DiskReactions()
     caveats: parts.Caveats = parts.Caveats()
-    #: Its requests that another server answers.
-    forwards: parts.Forwards | None = None
     #: Package manager: what it has to install.
     install: dict[str, str] = {}
     #: What a user or a reader of this table should know about it.

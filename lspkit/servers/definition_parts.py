@@ -270,20 +270,3 @@ class Caveats(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether `workspace/diagnostic`, where the server offers it, gets a complete answer that
     #: includes all changes of which the server was notified before.
     workspace_pull: bool = True
-
-
-class Forwards(msgspec.Struct, frozen=True, kw_only=True):
-    """Requests of one server that another server answers. The client forwards them.
-
-    Both directions are notifications whose params are lists: a number, a command and its arguments;
-    then the same number, and the result or null.
-    """
-
-    #: The notification with the request.
-    asks: str
-    #: The notification with the answer.
-    answers: str
-    #: The id of the server that answers. It runs in the same root.
-    to: str
-    #: The command of that server which executes such a request.
-    command: str

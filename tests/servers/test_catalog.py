@@ -366,11 +366,6 @@ SELDOM_SET = {
     "ProofRule.trusted": "",
     "ProofRule.withdraws": "",
     "ProofRule.writes": "",
-    "Definition.forwards": "",
-    "Forwards.answers": "",
-    "Forwards.asks": "",
-    "Forwards.command": "",
-    "Forwards.to": "",
 }
 
 

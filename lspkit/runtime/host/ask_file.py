@@ -100,7 +100,6 @@ def _ask_all(
 
 def _is_prepared(server: Server, question: Question) -> bool:
     """Whether a server can be asked now, and nothing has to be waited for before."""
-    definition = server.choice.definition
     return (
         question.in_step
         and question.text is None
@@ -108,7 +107,7 @@ def _is_prepared(server: Server, question: Question) -> bool:
         and server.is_ready
         and not server.record.outdated
         and server.record.loading.done
-        and definition.forwards is None
+        and not server.adapter.companion
         and not _needs_index(server, question.span)
         and not _is_confused(server, question)
         and not server.channel.queue.has_exclusive_calls
@@ -193,10 +192,9 @@ def _ask_this(
     context: Context, server: Server, file: File, question: Question, *, may_leave: bool
 ) -> Reply | None:
     """None if the server has to be replaced and was not asked."""
-    definition = server.choice.definition
     if not server.adapter.needs_project(question.method):
         wait_until_ready(context, server)
-    elif not server.is_ready or not server.record.loading.done or definition.forwards:
+    elif not server.is_ready or not server.record.loading.done or server.adapter.companion:
         prepare_server(context, server, file, question.text)
     if not question.ignore_capabilities and not server.channel.session.supports(
         question.method, server.channel.key_of(file.uri)

@@ -38,7 +38,7 @@ from lspkit.runtime.process.guardian import Guardian
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.document_text import Untold
 from lspkit.runtime.server.server import Callbacks, Server
-from lspkit.servers.definition_parts import Forwards
+from lspkit.servers.adapters.adapter import ForwardedRequest
 from lspkit.servers.restriction.trust_profile import ALL, Permits
 from lspkit.servers.selection.choose import Choice
 from lspkit.servers.sidecar_commands import beside
@@ -61,7 +61,7 @@ class Pool:
         *,
         on_event: Callable[[WorkspaceEvent], None],
         on_refresh: Callable[[Server], None],
-        on_forward: Callable[[Server, Forwards, bytes | None], None],
+        on_forward: Callable[[Server, ForwardedRequest], None],
         permits: Permits = lambda _: ALL,
         environ: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,

@@ -31,7 +31,7 @@ from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.document_text import document_table
 from lspkit.runtime.server.metrics import Metrics
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
-from lspkit.servers.definition_parts import Forwards
+from lspkit.servers.adapters.adapter import ForwardedRequest
 from lspkit.servers.project.index_state import IndexState
 from lspkit.servers.selection.choose import Choice
 from lspkit.servers.sidecar_commands import Commands
@@ -55,7 +55,7 @@ class Callbacks(msgspec.Struct, frozen=True, kw_only=True):
     #: It says that its findings have changed.
     on_refresh: Callable[[Server], None]
     #: It asks for something that another server answers.
-    on_forward: Callable[[Server, Forwards, bytes | None], None]
+    on_forward: Callable[[Server, ForwardedRequest], None]
 
 
 class Server:
@@ -314,9 +314,8 @@ class Server:
             case events.ProgressEnded():
                 self._work_ended(event)
             case events.Notified():
-                forwards = self.choice.definition.forwards
-                if forwards is not None and event.method == forwards.asks:
-                    self._callbacks.on_forward(self, forwards, event.params)
+                for request in self.adapter.forwarded(event.method, event.params):
+                    self._callbacks.on_forward(self, request)
                 self.activity.tell(self.record.noticed(event.method, params_of(event.params)))
             case events.EditAsked():
                 self._on_edit(event)

@@ -29,6 +29,18 @@ class BackgroundIndex(msgspec.Struct, frozen=True, kw_only=True):
     without: str = ""
 
 
+class ForwardedRequest(msgspec.Struct, frozen=True):
+    """A request that a server sends to its client by a notification, for another server."""
+
+    #: Identifies it in the answer.
+    number: Any
+    #: The file that it is about; empty if none is recognized.
+    path: str
+    #: What the other server is asked.
+    method: str
+    params: Any
+
+
 class Adapter:
     """What lspkit does for an ordinary server. Each server with an oddity has a class of its own.
 
@@ -122,3 +134,16 @@ class Adapter:
     def needs_project(self, method: str) -> bool:
         """Whether its answer to a method is right only after it has loaded the project."""
         return True
+
+    # Requests that another server answers
+
+    #: The id of the server that answers them. It runs in the same root.
+    companion: str = ""
+
+    def forwarded(self, method: str, params: bytes | None) -> list[ForwardedRequest]:
+        """The requests in a notification of the server. Called by its reader thread."""
+        return []
+
+    def forwarded_answer(self, request: ForwardedRequest, result: bytes | None) -> tuple[str, Any]:
+        """The notification with the answer to a request; `result` is None if there is none."""
+        raise NotImplementedError

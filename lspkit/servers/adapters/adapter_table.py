@@ -12,7 +12,7 @@ from lspkit.servers.adapters.pyrefly import Pyrefly
 from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
 from lspkit.servers.adapters.ty import Ty
 from lspkit.servers.adapters.typescript_7 import Typescript7
-from lspkit.servers.adapters.vue import VueTypescript
+from lspkit.servers.adapters.vue import Vue, VueTypescript
 from lspkit.servers.adapters.yaml import Yaml
 from lspkit.servers.adapters.zuban import Zuban
 from lspkit.servers.definition import Definition
@@ -28,6 +28,7 @@ ADAPTERS: dict[str, Adapter] = {
     "rust-analyzer": RustAnalyzer(),
     "ty": Ty(),
     "typescript-7": Typescript7(),
+    "vue": Vue(),
     "vue-typescript": VueTypescript(),
     "yaml": Yaml(),
     "zuban": Zuban(),

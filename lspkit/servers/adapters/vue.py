@@ -1,5 +1,10 @@
 """The two servers of Vue, of which neither is complete without the other.
 
+`vue` asks its client for TypeScript's help by a notification, and answers no request about a file
+before it knows the project of the file. Params of that notification are a list of requests, each of
+them a number, a command of tsserver and its arguments. `vue-typescript` executes such commands. The
+answer is a notification, too: the same number, and the result or null.
+
 `vue-typescript` is typescript-language-server with a plugin that is part of the package of
 vue-language-server. Without the plugin it would parse a whole component as a script.
 """
@@ -7,10 +12,13 @@ vue-language-server. Without the plugin it would parse a whole component as a sc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
-from lspkit.servers.adapters.adapter import Adapter
+from lspkit.protocol.methods import EXECUTE_COMMAND
+from lspkit.protocol.wire.messages import decode_any
+from lspkit.servers.adapters.adapter import Adapter, ForwardedRequest
 from lspkit.servers.definition import Definition
 from lspkit.servers.selection.npm_package import can_load, package_of
 from lspkit.servers.selection.program_lookup import find_program
@@ -22,6 +30,51 @@ _PROGRAM, _PACKAGE, _PLUGIN = (
 )
 #: Stands in the definition for the folder of the package.
 _PLACE = b'"{package}"'
+
+
+class Vue(Adapter):
+    """See above."""
+
+    companion = "vue-typescript"
+
+    def forwarded(self, method: str, params: bytes | None) -> list[ForwardedRequest]:
+        """The commands for tsserver."""
+        if method != "tsserver/request" or params is None:
+            return []
+        try:
+            requests = decode_any(params)
+        except (ValueError, RecursionError):
+            return []
+        if not isinstance(requests, list):
+            return []
+        filled = ([*item, None, None][:3] for item in requests if isinstance(item, list) and item)
+        return [
+            ForwardedRequest(
+                number,
+                _file_in(arguments),
+                EXECUTE_COMMAND,
+                {"command": "typescript.tsserverRequest", "arguments": [command, arguments]},
+            )
+            for number, command, arguments in filled
+        ]
+
+    def forwarded_answer(self, request: ForwardedRequest, result: bytes | None) -> tuple[str, Any]:
+        """The body of the answer of tsserver."""
+        try:
+            response = None if result is None else decode_any(result)
+        except (ValueError, RecursionError):
+            response = None
+        body = response.get("body") if isinstance(response, dict) else None
+        return "tsserver/response", [[request.number, body]]
+
+
+def _file_in(arguments: Any) -> str:
+    """The file that tsserver is asked about: by name, or first in a list."""
+    if isinstance(arguments, dict):
+        file = arguments.get("file")
+    else:
+        file = arguments[0] if isinstance(arguments, list) and arguments else None
+    return file if isinstance(file, str) else ""
 
 
 class VueTypescript(Adapter):

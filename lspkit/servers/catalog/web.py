@@ -234,13 +234,6 @@ COMPONENTS: tuple[Definition, ...] = (
         launch=parts.Launch(commands=(("vue-language-server", "--stdio"),)),
         proofs=(ProofRule(alone=True),),
         disk=parts.DiskReactions(packages="node_modules"),
-        # It answers no request about a file before it knows the project of the file.
-        forwards=parts.Forwards(
-            asks="tsserver/request",
-            answers="tsserver/response",
-            to="vue-typescript",
-            command="typescript.tsserverRequest",
-        ),
         install={"npm": "@vue/language-server typescript@5.9"},
         quirks=(
             "Knows the template, the styles and the parts of a file, but no types.",
