@@ -14,6 +14,7 @@ from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.servers import built_in
 from lspkit.servers.adapters.adapter import Adapter
 from lspkit.servers.adapters.adapter_table import ADAPTERS, ORDINARY
+from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
 from lspkit.servers.definition import Definition
 from lspkit.testing import Diagnostics, Log, Say, Script
 
@@ -38,9 +39,14 @@ def define(
     patch.setattr(built_in, "BUILT_IN", (*built_in.BUILT_IN, row))
 
 
-def adapter_with(**hooks: Any) -> Adapter:
-    """An adapter with these hooks and attributes."""
-    return type("Scripted", (Adapter,), hooks)()  # type: ignore[no-any-return]
+def adapter_with(base: type[Adapter] = Adapter, **hooks: Any) -> Adapter:
+    """An adapter with these hooks and attributes, and for the rest as another one."""
+    return type("Scripted", (base,), hooks)()  # type: ignore[no-any-return]
+
+
+def starting(start: str, stop: str = "") -> Adapter:
+    """The adapter of a server that does work when it gets a notification, as rust-analyzer does."""
+    return adapter_with(RustAnalyzer, text_request="", start_work=start, stop_work=stop)
 
 
 def finding(message: str = "wrong", line: int = 0, first: int = 0, last: int = 1) -> dict[str, Any]:

@@ -358,14 +358,8 @@ SELDOM_SET = {
     "ProofRule.sees": "a rule of one source among several",
     "ProofRule.source": "its name",
     "Readiness.unready_by": "the counterpart of `ready_by`",
-    "ProofRule.after": "",
-    "ProofRule.publishes": "",
-    "ProofRule.rests_by": "",
-    "ProofRule.start": "",
-    "ProofRule.stop": "",
-    "ProofRule.trusted": "",
-    "ProofRule.withdraws": "",
-    "ProofRule.writes": "",
+    "ProofRule.rests_by": "a kind of push, as `single` is",
+    "ProofRule.trusted": "one of two servers with the rule `quiet`",
 }
 
 

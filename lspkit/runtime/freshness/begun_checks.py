@@ -123,7 +123,7 @@ def _may_begin(context: Context, server: Server, file: File) -> bool:
     return (
         offers
         and all(rule.how in (None, "pull") and not rule.ask for rule in definition.proofs)
-        and not any(rule.writes for rule in definition.proofs)
+        and not server.adapter.start_work
         and not server.adapter.text_request
         and not definition.documents.takes_in_by
         and not (record.outdated or record.loading.again or record.rereading is not None)

@@ -260,7 +260,11 @@ def _prove_all(
                 examined.append(msgspec.structs.replace(nothing, how="not applicable"))
             else:
                 proven = prove(context, one, rule)
-                if rule.writes and not one.call.is_over:
+                if (
+                    rule.how == "progress"
+                    and one.server.adapter.start_work
+                    and not one.call.is_over
+                ):
                     examined = _ask_again(context, one, examined, texts, told)
                 examined.append(judged(proven, one.server, texts))
         examined = of_one_text(examined)

@@ -72,7 +72,7 @@ def wait_for_push(
     server = one.server
     pending = server.channel.sync(one.file, one.text)
     watch = _begin(one, rule, view_of(pending), unknown=unknown)
-    if not rule.start:
+    if rule.how != "progress" or not server.adapter.start_work:
         return _watch(context, one, watch, pending)
     server.record.want_work(id(watch), max(event.at for event in watch.basis))
     try:
@@ -91,7 +91,8 @@ def _watch(
         activity = server.activity.next(watch.view.uri)
         events, said = server.record.facts(watch.view, [*watch.basis, *watch.answered])
         target = watch.target(first=server.record.is_first(watch.view))
-        decision = settle(target, watch.rule, events, time.monotonic(), debounce)
+        now, by_progress = time.monotonic(), server.adapter.proof_by_progress
+        decision = settle(target, watch.rule, events, now, debounce, by_progress)
         if isinstance(decision, Proven | Quiet):
             return _result(one, watch, decision, said)
         if server.channel.failure is not None:
@@ -163,7 +164,8 @@ def _do(
 
 def _look_again(one: CheckSubject, rule: ProofRule, view: View) -> View:
     """Give the document a new version if a push about its present one may be outdated."""
-    if rule.publishes or is_behind(one.server, rule, one.uri):
+    publishes = rule.how == "progress" and rule.sees == "buffer"
+    if publishes or is_behind(one.server, rule, one.uri):
         return one.server.channel.touch(one.uri) or view
     return view
 
@@ -180,7 +182,7 @@ def _barrier(context: Context, one: CheckSubject, rule: ProofRule) -> bool:
     """Ask what the rule says; whether it was answered."""
     until = request_deadline(context, one.server)
     params, server = {"textDocument": {"uri": one.uri}}, one.server
-    if not (rule.withdraws and server.record.has_answered(one.uri)):
+    if not (server.adapter.withdraws_requests and server.record.has_answered(one.uri)):
         request_server(context, server, rule.ask, params, until)
         server.record.note_answered(one.uri)
         return True

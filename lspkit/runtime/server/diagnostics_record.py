@@ -186,7 +186,7 @@ class DiagnosticsRecord:
         with self._channel.lock:
             if not self._channel.observations.started(rule, time.monotonic()):
                 return False
-            self._channel.post([(rule.start, {})])
+            self._channel.post([(self._choice.adapter.start_work, {})])
             return True
 
     def stop_work(self, rule: ProofRule) -> bool:
@@ -194,7 +194,7 @@ class DiagnosticsRecord:
         with self._channel.lock:
             if not self._channel.observations.stopped(rule, time.monotonic()):
                 return False
-            self._channel.post([(rule.stop, {})])
+            self._channel.post([(self._choice.adapter.stop_work, {})])
             return True
 
     def want_work(self, caller: int, since: float | None) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from lspkit.diagnostics.freshness_events import Case, Judged
+from lspkit.diagnostics.progress_proof import proof_by_progress
 from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.open_documents import SyncOptions
 from lspkit.servers.definition import Definition
@@ -147,3 +149,19 @@ class Adapter:
     def forwarded_answer(self, request: ForwardedRequest, result: bytes | None) -> tuple[str, Any]:
         """The notification with the answer to a request; `result` is None if there is none."""
         raise NotImplementedError
+
+    # Proofs
+
+    #: For a rule `progress`: the notification that starts its task, if nothing else starts it, and
+    #: the one that stops a run that is no longer needed. Such a task runs programs of the project,
+    #: which may write files that the sources before this one read; these are asked again then.
+    start_work: str = ""
+    stop_work: str = ""
+    #: For a rule `version` with a request: whether that is cancelled as soon as it is sent, if the
+    #: server has answered it about the file before. Nothing is computed for it then; it is answered
+    #: after findings that are due, but perhaps before another check of the same text.
+    withdraws_requests: bool = False
+
+    def proof_by_progress(self, case: Case) -> Judged:
+        """The decision of the rule `progress`. Pure."""
+        return proof_by_progress(case)

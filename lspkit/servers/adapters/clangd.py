@@ -7,6 +7,8 @@ includes, by size and by modification time in whole seconds.
 What a file includes comes into its index only after findings about the file. The index covers the
 files of a compilation database, and open files. `.clangd` can say where a database is.
 
+It keeps the syntax trees of three files, and would build that of another one again for an answer.
+
 It publishes at once only if the change asks for it; otherwise it waits for the end of typing.
 """
 
@@ -24,6 +26,7 @@ class Clangd(Adapter):
     change_params: Mapping[str, Any] = {"wantDiagnostics": True}
     touch_params: Mapping[str, Any] = {"forceRebuild": True}
     compares_seconds = True
+    withdraws_requests = True
     index = BackgroundIndex(
         title="indexing",
         needs=("compile_commands.json", "build/compile_commands.json", ".clangd"),

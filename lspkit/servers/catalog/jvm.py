@@ -28,14 +28,10 @@ JVM: tuple[Definition, ...] = (
             load_begins_within=3.0, ready_by=Signal("language/status", {"type": "ServiceReady"})
         ),
         documents=parts.DocumentSync(unsaved="opened"),
-        # It checks some time after the last change, and then publishes for all open documents. Not
-        # trusted: in a race of two files one push in some hundred was stale.
         proofs=(
             ProofRule(
                 how="progress",
                 token="Publish Diagnostics",
-                publishes=True,
-                after="Validate documents",
                 ask="textDocument/documentSymbol",
             ),
         ),

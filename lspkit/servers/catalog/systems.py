@@ -103,17 +103,13 @@ SYSTEMS: tuple[Definition, ...] = (
         documents=parts.DocumentSync(unsaved="opened"),
         proofs=(
             ProofRule(how="pull"),
-            # The end of the progress comes before the findings. Cargo runs build scripts, and the
-            # pull depends on the sources that they write.
+            # The end of the progress comes before the findings.
             ProofRule(
                 how="progress",
                 source="cargo check",
                 token="rust-analyzer/flycheck",
-                start="rust-analyzer/runFlycheck",
-                stop="rust-analyzer/cancelFlycheck",
                 ask="textDocument/documentSymbol",
                 sees="disk",
-                writes=True,
             ),
         ),
         caveats=parts.Caveats(
@@ -183,8 +179,7 @@ SYSTEMS: tuple[Definition, ...] = (
         documents=parts.DocumentSync(unsaved="never", saves_once=True),
         # While it builds a preamble, it publishes with the old one first, and its status says that
         # it is busy. It may also be idle or queued before another thread begins with the preamble,
-        # and just before it checks with the new one: a request is answered after that. It keeps the
-        # syntax trees of three files, and would build that of another one again for the answer.
+        # and just before it checks with the new one: a request is answered after that.
         proofs=(
             ProofRule(
                 how="version",
@@ -194,7 +189,6 @@ SYSTEMS: tuple[Definition, ...] = (
                     Signal(_FILE_STATUS, {"state": "file is queued"}),
                 ),
                 ask="textDocument/documentLink",
-                withdraws=True,
             ),
         ),
         disk=parts.DiskReactions(
