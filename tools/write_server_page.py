@@ -1,7 +1,7 @@
 """Writes the reference of the built-in servers: python tools/write_server_page.py [FILE]
 
-All of it comes from the table that lspkit itself goes by; a test compares the committed page with
-a new one.
+All of it comes from the table and the adapters that lspkit itself goes by; a test compares the
+committed page with a new one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "servers.md"
 HEAD = """\
 # Built-in servers
 
-<!-- Written by tools/write_server_page.py from lspkit/servers/catalog. Change it there. -->
+<!-- Written by tools/write_server_page.py from lspkit/servers. Change it there. -->
 
 These work without any configuration as soon as their program is found. Of several servers for one
 language that runs which [the project's own files](which-server.md) ask for, else the first in this
