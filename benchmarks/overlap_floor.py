@@ -19,6 +19,9 @@ from benchmarks.overlap_projects import Template, Text
 from benchmarks.raw import CAPABILITIES, Message, RawServer, TooLate
 from benchmarks.sections import QUICK
 from lspkit import Verdict
+from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.open_documents import SyncOptions
+from lspkit.servers.adapters.adapter_table import adapter_of
 from lspkit.servers.definition import Definition
 
 #: Seconds after which a server that should have spoken has failed.
@@ -45,6 +48,10 @@ STOPS = {
     "intelephense": "push",
     "rust-analyzer": "pull and cargo check",
 }
+
+
+#: What a server may ask for.
+_ALL = SyncOptions(True, 2, True, False)
 
 
 class Floor(RawServer):
@@ -76,7 +83,8 @@ class Floor(RawServer):
             capabilities["textDocument"]["diagnostic"] = {"dynamicRegistration": True}
             # Without it oxlint goes on pushing.
             capabilities["workspace"]["diagnostics"] = {"refreshSupport": True}
-        capabilities["experimental"] = self._definition.exceptions.experimental
+        options = adapter_of(self._definition).initialize(InitializeOptions("", ""))
+        capabilities["experimental"] = options.experimental
         uri = self._folder.as_uri()
         params = {
             "processId": None,
@@ -113,10 +121,10 @@ class Floor(RawServer):
 
     def _notified(self, message: Message) -> None:
         params = message.get("params") or {}
-        forwards = self._definition.forwards
-        if forwards is not None and message["method"] == forwards.asks:
-            self.notify(forwards.answers, [[params[0][0], None]])  # there is nobody to ask
-        elif message["method"] == "textDocument/publishDiagnostics":
+        adapter = adapter_of(self._definition)
+        for request in adapter.forwarded(message["method"], json.dumps(params).encode()):
+            self.notify(*adapter.forwarded_answer(request, None))  # there is nobody to ask
+        if message["method"] == "textDocument/publishDiagnostics":
             self._pushed += 1
             push = (params.get("version"), params["diagnostics"], self._pushed)
             self._pushes[params["uri"]] = push
@@ -146,10 +154,10 @@ class Floor(RawServer):
         change = {
             "textDocument": {"uri": path.as_uri(), "version": version},
             "contentChanges": [{"text": text}],
-            **self._definition.exceptions.messages.change_with,
+            **adapter_of(self._definition).change_params,
         }
         self.notify("textDocument/didChange", change)
-        if self._definition.exceptions.messages.saves:
+        if adapter_of(self._definition).sync_options(_ALL).save:
             self.notify("textDocument/didSave", {"textDocument": {"uri": path.as_uri()}})
 
     def _looked(self, uri: str, path: Path, before: int) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lspkit.diagnostics.freshness_decision import settle
+from lspkit.diagnostics import freshness_decision
 from lspkit.diagnostics.freshness_events import (
     Began,
     Ended,
@@ -28,6 +28,9 @@ from lspkit.diagnostics.freshness_events import (
 )
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
+from lspkit.servers.adapters.adapter import Adapter
+from lspkit.servers.adapters.jdtls import Jdtls
+from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
 
 MINE, OTHER = "file:///mine", "file:///other"
 TIMES = st.integers(0, 40).map(lambda tenths: tenths / 2)
@@ -60,7 +63,7 @@ EVENTS = st.lists(
         ),
         st.builds(Started, token=st.just("check"), at=TIMES),
         st.builds(Stopped, token=st.just("check"), at=TIMES),
-        st.builds(Began, token=TOKENS, at=TIMES),
+        st.builds(Began, token=TOKENS, title=st.sampled_from(["", "Validate documents"]), at=TIMES),
         st.builds(Ended, token=TOKENS, at=TIMES),
         st.builds(Superseded, version=NUMBERS, at=TIMES),
         st.builds(Gone, reason=st.just("it crashed"), at=TIMES),
@@ -71,16 +74,24 @@ TARGETS = st.builds(Target, uri=st.just(MINE), version=NUMBERS, seq=NUMBERS, dea
 RULES = st.builds(
     ProofRule,
     how=st.sampled_from(["pull", "version", "ordered", "progress", "quiet"]),
+    source=st.sampled_from(["", "rust", "java"]),
     single=st.booleans(),
     rests_by=st.sampled_from([(), (Signal("status", {"state": "idle"}),)]),
     trusted=st.booleans(),
     debounce=st.none() | st.sampled_from([0.0, 0.5, 2.0]),
     token=st.just("check"),
     ask=st.just("right"),
-    start=st.sampled_from(["", "run"]),
-    stop=st.sampled_from(["", "stop"]),
-    publishes=st.booleans(),
 )
+
+
+#: By the source of a rule.
+ADAPTERS = {"": Adapter(), "rust": RustAnalyzer(), "java": Jdtls()}
+
+
+def settle(target, rule, events, now):
+    """The decision with one of the adapters that decide about progress."""
+    proof = ADAPTERS[rule.source].proof_by_progress
+    return freshness_decision.settle(target, rule, events, now, by_progress=proof)
 
 
 def until(events, now):

@@ -22,7 +22,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lspkit.protocol.watching.registrations import CREATED, DELETED, FileEvent
-from lspkit.runtime.watch.notifier import Notifier, PollingNotifier, best_notifier
+from lspkit.runtime.watch.notifier import Notifier, PollingNotifier
+from lspkit.runtime.watch.scanner import best_notifier
 from lspkit.runtime.watch.tree_snapshot import is_excluded
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.watching import until_ready

@@ -235,6 +235,23 @@ def test_every_module_keeps_to_the_layers() -> None:
     assert not found, "\n".join(found)
 
 
+def test_the_adapter_of_a_server_is_known_to_the_table_alone() -> None:
+    """And adapters know nothing of how servers are chosen and run."""
+    room = "lspkit.servers.adapters."
+    shared = {f"{room}adapter", f"{room}adapter_table"}
+    allowed = ("protocol", "diagnostics", "workspace_boundary", "servers.definition")
+    allowed += ("servers.project", "servers.selection.npm_package", "servers.adapters.adapter")
+    allowed += ("servers.selection.program_lookup",)
+    for module, is_package, source in modules():
+        names = {name for _, name in imports(source, module, is_package=is_package)}
+        own = {name for name in names if name.startswith("lspkit.")}
+        if module.startswith(room) and module not in shared:
+            prefixes = tuple(f"lspkit.{name}" for name in allowed)
+            assert [name for name in own if not name.startswith(prefixes)] == [], module
+        elif module != f"{room}adapter_table":
+            assert {name for name in own if name.startswith(room)} <= shared, module
+
+
 def test_no_parts_import_each_other_in_a_circle() -> None:
     edges: dict[str, set[str]] = {part: set() for part in SIBLINGS}
     for module, is_package, source in modules():

@@ -1,7 +1,7 @@
 """Writes the reference of the built-in servers: python tools/write_server_page.py [FILE]
 
-All of it comes from the table that lspkit itself goes by; a test compares the committed page with
-a new one.
+All of it comes from the table and the adapters that lspkit itself goes by; a test compares the
+committed page with a new one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from lspkit.install.recipe_table import PAGES, recipes_of
+from lspkit.servers.adapters.adapter_table import ORDINARY, adapter_of
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 
@@ -19,7 +20,7 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "servers.md"
 HEAD = """\
 # Built-in servers
 
-<!-- Written by tools/write_server_page.py from lspkit/servers/catalog. Change it there. -->
+<!-- Written by tools/write_server_page.py from lspkit/servers. Change it there. -->
 
 These work without any configuration as soon as their program is found. Of several servers for one
 language that runs which [the project's own files](which-server.md) ask for, else the first in this
@@ -90,7 +91,7 @@ def values(said: object) -> str:
 
 def section(one: Definition) -> str:
     """All that is known about one server."""
-    untrusted, borrows = one.trust.untrusted, one.exceptions.borrows
+    untrusted = one.trust.untrusted
     rows = {
         "Files": code(list(one.languages)),
         "Command": " or ".join(f"`{' '.join(command)}`" for command in one.launch.commands),
@@ -100,8 +101,7 @@ def section(one: Definition) -> str:
         "Only with": code(one.roots.only_with),
         "Not with": code(one.roots.kept_out_by),
         "Runs where the project has": signs(one),
-        "Needs the program": code(borrows[:1] if borrows is not None else ()),
-        "Has questions answered by": code((one.forwards.to,) if one.forwards is not None else ()),
+        "Has questions answered by": code(list(filter(None, [adapter_of(one).companion]))),
         "Unsaved text of other files": unsaved(one),
         "Initialization": values(one.launch.initialization),
         "Settings": values(one.launch.settings),
@@ -119,6 +119,11 @@ def section(one: Definition) -> str:
     if one.quirks:
         lines += ["", "Good to know:", ""]
         lines += [f"- {quirk}" for quirk in one.quirks]
+    if (adapter := adapter_of(one)) is not ORDINARY:
+        module = sys.modules[type(adapter).__module__]
+        file = f"{module.__name__.replace('.', '/')}.py"
+        lines += ["", f"`{file}` is only for it:", ""]
+        lines += [f"> {line}".rstrip() for line in (module.__doc__ or "").strip().splitlines()]
     return "\n".join(lines)
 
 

@@ -14,7 +14,7 @@ silence is awaited, but not beyond the deadline.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -54,15 +54,18 @@ def settle(
     events: Sequence[FreshnessEvent],
     now: float,
     debounce: float = 0.15,
+    by_progress: Callable[[Case], Judged] = proof_by_progress,
 ) -> Decision:
-    """Decide for this target."""
+    """Decide for this target; `by_progress` is what decides for a rule `progress`."""
     since = _since(target, rule, events)
     moved = _superseding_text(target, events)
     waited = Wait(target.deadline)
     if since is not None:
         mine = events if moved is None else [one for one in events if _concerns_target(one, moved)]
         case = Case(target, rule, mine, since, now, debounce)
-        judged = _RULES[rule.how or "version"](case)
+        judged = (
+            by_progress(case) if rule.how == "progress" else _RULES[rule.how or "version"](case)
+        )
         if isinstance(judged, Wait):
             waited = judged
         elif moved is None or rule.how in (None, "version") or judged.at < moved.at:
@@ -103,7 +106,7 @@ def _since(target: Target, rule: ProofRule, events: Iterable[FreshnessEvent]) ->
     if written is None or ready is None:
         return None
     # The task that begins when the project is loaded may be what makes the server ready.
-    since = max(written, ready) if rule.how != "progress" or rule.start else written
+    since = max(written, ready) if rule.how != "progress" else written
     return since if rule.sees == "buffer" or saved is None else max(since, saved)
 
 
@@ -192,7 +195,7 @@ def _proof_by_quiet(case: Case) -> Judged:
         for one in case.events
         if isinstance(one, Pushed) and one.at > case.since and one.uri == case.target.uri
     ]
-    # Some servers let lspkit know the version (`ProofRule.asks_before_check`).
+    # The session infers the version for some servers (`protocol/checked_versions.py`).
     for one in pushes:
         if one.version is not None and one.version >= case.target.version:
             return Proven("version", one.at)
@@ -215,7 +218,6 @@ _RULES = {
     "ordered": _proof_by_order,
     "version": _proof_by_version,
     "quiet": _proof_by_quiet,
-    "progress": proof_by_progress,
 }
 
 

@@ -6,10 +6,9 @@
 | `version`  | a push with the version of the text, or a later version of the same text            |
 | `ordered`  | the answer to a request that was sent after the text, and that the server processes |
 |            | in order: it contains the findings, or comes after the pushes                       |
-| `progress` | a named task that began after the text was on disk, and ended; if a later change    |
-|            | can end the task, only lspkit starts it, one run at a time                          |
+| `progress` | a named task that began after the text was on disk, and ended; adapters refine that |
 | `quiet`    | no proof: a push without a version came, then none for a while; unless the version  |
-|            | can be inferred (`asks_before_check`)                                               |
+|            | can be inferred (`protocol/checked_versions.py`)                                    |
 """
 
 from __future__ import annotations
@@ -44,41 +43,19 @@ class ProofRule(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether nobody has tried what its answers to pulls are worth. Then an empty one proves as
     #: little as silence: some servers answer from a cache, or publish what they find.
     untried: bool = False
-    #: For `quiet` and `publishes`: whether a push followed by silence was always right in tests, so
+    #: For `quiet`: whether a push followed by silence was always right in tests, so
     #: that it counts as a proof.
     trusted: bool = False
-    #: For `quiet`: whether the server asks for a document's settings each time it begins to check
-    #: it. Then the version that the next push is about is mostly known, and proves it
-    #: (`protocol/checked_versions.py`).
-    asks_before_check: bool = False
     #: For `progress`: prefix of the token or the title of the task. For `version`: a task that
     #: every notification of changed files starts; no push counts before its end.
     token: str = ""
-    #: For `progress`: the notification that starts the task, if nothing else starts it. Then each
-    #: end belongs to a known beginning, and no later change has cancelled the task.
-    start: str = ""
-    #: For `progress`: the notification that stops a run that is no longer needed.
-    stop: str = ""
-    #: For `progress`: whether each run publishes every open document. Then the push after its
-    #: beginning counts, since the run may be cancelled later.
-    publishes: bool = False
-    #: For `publishes`: a preceding task that must begin after the change was sent: otherwise the
-    #: next push may have older findings.
-    after: str = ""
     #: For `ordered`: `tsserver` has the findings in its answers; the answer to a method of the
     #: protocol shows that the pushes have been sent. For `progress` also a method: its answer shows
-    #: that the findings of the task have been sent, or with `publishes` that the change was read
-    #: before the task began. For `version`: that no other push follows; sent after a push (with
+    #: that the findings of the task have been sent, or that the change was read before the task
+    #: began. For `version`: that no other push follows; sent after a push (with
     #: `rests_by`, when the server is done). For `pull`: answered between the text and the pull,
     #: by a server that answers a pull right behind a change from the text before.
     ask: str = ""
-    #: For `version`: whether that request is cancelled as soon as it is sent, if the server has
-    #: answered it about the file before. Nothing is computed for it then; it is answered after
-    #: findings that are due, but perhaps before another check of the same text.
-    withdraws: bool = False
-    #: For `progress`: whether the task runs programs of the project, which may write files that the
-    #: sources before this one read. If it has written some, these sources are asked again.
-    writes: bool = False
     #: Whether findings about a file depend on that file alone.
     alone: bool = False
 

@@ -91,16 +91,15 @@ class Documents:
         in_use: Callable[[], Container[str]] = tuple,
         change_with: Mapping[str, Any] | None = None,
         touch_with: Mapping[str, Any] | None = None,
-        whole: bool = False,
-        saves: bool = True,
+        adapt: Callable[[SyncOptions], SyncOptions] = lambda options: options,
         other_line_ends: str = "",
     ) -> None:
         self._capabilities = capabilities
         #: A document with one of these is opened anew instead of changed: the server would take
         #: another place for that of the change.
         self._other_line_ends = other_line_ends
-        #: Whether every change has the full text; and whether `didSave` is sent.
-        self._whole, self._saves = whole, saves
+        #: Returns the sync options to use in place of those that the server has asked for.
+        self._adapt = adapt
         #: Additional params of every `didChange`, for extensions of the protocol; and further ones
         #: of a touch.
         self._change_with = dict(change_with or {})
@@ -233,9 +232,7 @@ class Documents:
         if (save := said.get("save")) not in (None, False):
             saves.append(save if isinstance(save, dict) else {})
         with_text = any(one.get("includeText") for one in saves)
-        if self._whole and change:
-            change = 1
-        return SyncOptions(opens, change, bool(saves) and self._saves, with_text)
+        return self._adapt(SyncOptions(opens, change, bool(saves), with_text))
 
     def _open_notes(
         self, document: Document, options: SyncOptions, below: Text | None = None

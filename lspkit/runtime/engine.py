@@ -131,7 +131,7 @@ class LocalEngine:
             version,
             on_event=self._on_event,
             on_refresh=lambda server: self._refreshing.want(server),
-            on_forward=lambda *asked: self._forwarding.want(*asked),
+            on_forward=lambda server, request: self._forwarding.forward(server, request),
             permits=permits_of(self.loaded, boundary.root, trusted),
             environ=self.loaded.environ,
             clock=clock,

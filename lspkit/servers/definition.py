@@ -11,7 +11,7 @@ import msgspec
 
 from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
 from lspkit.protocol.capabilities import DocumentKey
-from lspkit.protocol.uris import is_utf8, uri_to_path
+from lspkit.protocol.uris import uri_to_path
 from lspkit.servers import definition_parts as parts
 
 #: `types`: of several for one language the first one found runs. `lint`: runs beside it.
@@ -65,16 +65,13 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     launch: parts.Launch = parts.Launch()
     trust: parts.TrustProfile = parts.TrustProfile()
     readiness: parts.Readiness = parts.Readiness()
-    #: None: its answers are complete as soon as it is ready.
-    index: parts.ProjectIndex | None = None
+    #: For a server that loads a project only for one of its documents.
+    project: parts.ProjectQuery | None = None
     documents: parts.DocumentSync = parts.DocumentSync()
     #: How it is proven that findings are of the current text: one rule for each source of findings.
     proofs: tuple[ProofRule, ...] = (OFFERED,)
     disk: parts.DiskReactions = parts.DiskReactions()
     caveats: parts.Caveats = parts.Caveats()
-    #: Its requests that another server answers.
-    forwards: parts.Forwards | None = None
-    exceptions: parts.Exceptions = parts.Exceptions()
     #: Package manager: what it has to install.
     install: dict[str, str] = {}
     #: What a user or a reader of this table should know about it.
@@ -99,10 +96,6 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     def is_marker(self, name: str) -> bool:
         """Whether a file of this name marks the root of a project."""
         return any(fnmatch.fnmatchcase(name, one) for one in self.roots.markers)
-
-    def takes_path(self, path: str) -> bool:
-        """Whether the server may be told of a file at this path."""
-        return not self.exceptions.messages.utf8_paths or is_utf8(path)
 
     def key_of(self, uri: str) -> DocumentKey:
         """A document as this server is told of it, and as its selectors see it."""

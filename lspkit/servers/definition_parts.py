@@ -1,7 +1,7 @@
 """The parts of a server's definition, one class for each subject.
 
-Every field has a default that suits an ordinary server. What only one server needs is in
-`Exceptions`.
+Every field has a default that suits an ordinary server. What only one server needs is code, in
+`adapters/`.
 """
 
 from __future__ import annotations
@@ -141,28 +141,6 @@ class ProjectQuery(msgspec.Struct, frozen=True, kw_only=True):
     searches_one: bool = False
 
 
-class ProjectIndex(msgspec.Struct, frozen=True, kw_only=True):
-    """What the server has to know before its answers about several files are complete."""
-
-    #: The work that builds the index: a `$/progress` by its title.
-    built_by: Signal | None = None
-    #: Seconds after the first document in which this work begins.
-    begins_within: float = 3.0
-    #: Whether it builds the index without reporting that. Then the index is complete when the
-    #: process is idle for the first time.
-    silent: bool = False
-    #: Names of files, in the folder of a document or in one above, without which there is no index.
-    needs: tuple[str, ...] = ()
-    #: What is missing without an index, and what a user can do about it.
-    without: str = ""
-    #: Whether it does not read a file again that changes on disk. Then the file is opened.
-    opens_changed: bool = False
-    #: Whether it finds definitions in other files by its index, too.
-    definitions: bool = False
-    #: For a server that loads a project only for one of its documents.
-    project: ProjectQuery | None = None
-
-
 class DocumentSync(msgspec.Struct, frozen=True, kw_only=True):
     """How the server treats the text of other open documents."""
 
@@ -292,83 +270,3 @@ class Caveats(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether `workspace/diagnostic`, where the server offers it, gets a complete answer that
     #: includes all changes of which the server was notified before.
     workspace_pull: bool = True
-
-
-class Forwards(msgspec.Struct, frozen=True, kw_only=True):
-    """Requests of one server that another server answers. The client forwards them.
-
-    Both directions are notifications whose params are lists: a number, a command and its arguments;
-    then the same number, and the result or null.
-    """
-
-    #: The notification with the request.
-    asks: str
-    #: The notification with the answer.
-    answers: str
-    #: The id of the server that answers. It runs in the same root.
-    to: str
-    #: The command of that server which executes such a request.
-    command: str
-
-
-class DocumentMessages(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server is told of documents that does not take or judge them as usual."""
-
-    #: A pattern of relative imports. The server does not resolve them in a document whose file does
-    #: not exist on disk: the verdict about such a text is unknown.
-    relative_imports: str = ""
-    #: Additional params of every `didChange`.
-    change_with: dict[str, Any] = {}
-    #: Additional params of a `didChange` that leaves the text as it is and makes the server check
-    #: the document again.
-    touch_with: dict[str, Any] = {}
-    #: Whether a change makes it compare the files that the document depends on, by size and by
-    #: modification time in whole seconds. Then no touch is needed after a change, if these files
-    #: were written in a later second than the one of the server's last work.
-    compares_seconds: bool = False
-    #: Whether `didChange` always carries the whole text.
-    whole_texts: bool = False
-    #: Whether `didSave` is sent, if the server asks for it.
-    saves: bool = True
-    #: Whether it ends when it is told of a path that is not UTF-8. It is not told of such files.
-    utf8_paths: bool = False
-    #: Methods that it answers from the document alone, rightly also before the project is loaded.
-    answers_before: tuple[str, ...] = ()
-
-
-class Exceptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What only one server needs. The comments in the rows say why."""
-
-    #: Environment variables that get a temporary folder of this process, besides `TMPDIR`.
-    private_folders: tuple[str, ...] = ()
-    #: Whether a new process sometimes exits for no reason. Then a call starts another one at once.
-    start_may_fail: bool = False
-    #: A program, its npm package, and a second package that is installed with it and that this
-    #: server loads. The placeholder `"{package}"` in `initialization` is replaced by the folder of
-    #: the first package. The server does not run without them.
-    borrows: tuple[str, str, str] | None = None
-    #: Client capabilities under `experimental`.
-    experimental: dict[str, Any] = {}
-    messages: DocumentMessages = DocumentMessages()
-    #: A request for a file's text as the server knows it. Used to wait until a server that reads
-    #: files in the background has read a change.
-    read_back: str = ""
-    #: Seconds after a notification of a file in which the index may lack names that this file
-    #: includes. The server does not report the end of indexing.
-    indexed_within: float = 0.0
-    #: After this number of notified file changes without a request, the server ignores the next
-    #: `didChange`; a request is sent before. 0: never.
-    loses_edits_after: int = 0
-    #: Whether it deadlocks when it is notified of a new file while it works on a request. A change
-    #: of an open document is sent before, which ends the request. A process that is silent and idle
-    #: for some seconds while a call waits for its answer is replaced.
-    blocks_on_new_files: bool = False
-    #: Names or globs of sources. When one is created or deleted, the server does not resolve
-    #: imports again, and is restarted.
-    modules: tuple[str, ...] = ()
-    #: Whether it takes a file for unchanged if modification time and size are the same. When
-    #: another content has both, the server is restarted.
-    compares_times: bool = False
-    #: Names of files, in the root and in folders below it, with patterns (as in `.gitignore`) of
-    #: files that the server does not check. It reads them when it starts.
-    ignore_files: tuple[str, ...] = ()

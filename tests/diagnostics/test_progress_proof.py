@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from lspkit.diagnostics.freshness_decision import settle
@@ -12,6 +11,7 @@ from lspkit.diagnostics.freshness_events import (
     Ended,
     Proven,
     Pushed,
+    Quiet,
     Ready,
     RequestAnswered,
     Started,
@@ -22,16 +22,24 @@ from lspkit.diagnostics.freshness_events import (
     Written,
 )
 from lspkit.diagnostics.proof_rule import ProofRule
+from lspkit.servers.adapters.jdtls import Jdtls
+from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
 
 URI = "file:///a"
 TARGET = Target(URI, version=3, seq=7, deadline=20.0)
 START = [Ready(at=1.0), Written(seq=7, at=10.0)]
-RUN = ProofRule(how="progress", token="check", start="check/run", ask="symbols", sees="disk")
-PUBLISHES = ProofRule(how="progress", token="Publish", publishes=True, trusted=True, ask="symbols")
+RUN = ProofRule(how="progress", token="check", ask="symbols", sees="disk")
+PUBLISHES = ProofRule(how="progress", token="Publish", ask="symbols")
 
 
-def decide(rule, *events, now, start=START):
-    return settle(TARGET, rule, [*start, *events], now)
+class NeverStops(RustAnalyzer):
+    stop_work = ""
+
+
+def decide(rule, *events, now, start=START, adapter=None):
+    adapter = adapter or (Jdtls() if rule is PUBLISHES else NeverStops())
+    proof = adapter.proof_by_progress
+    return settle(TARGET, rule, [*start, *events], now, by_progress=proof)
 
 
 def told(at):
@@ -87,12 +95,12 @@ def test_an_end_that_another_run_has_caused_proves_nothing():
 
 
 def test_a_run_from_before_may_be_ended_and_proves_nothing_then():
-    stoppable = msgspec.structs.replace(RUN, stop="check/stop")
-    before = [told(9.9), began(10.1)]
-    assert decide(stoppable, *before, now=10.2) == Wait(20.0, "stop")
-    assert decide(stoppable, told(10.1), began(10.2), now=10.3) == Wait(20.0)  # of this very text
-    run = [told(10.1), began(10.2), Stopped(token="check", at=10.5), ended(10.6), answered(10.7)]
-    assert decide(stoppable, *run, now=10.7) == Wait(20.0, "start")
+    rust = RustAnalyzer()
+    before, own = [told(9.9), began(10.1)], [told(10.1), began(10.2)]
+    assert decide(RUN, *before, now=10.2, adapter=rust) == Wait(20.0, "stop")
+    assert decide(RUN, *own, now=10.3, adapter=rust) == Wait(20.0)  # of this very text
+    run = [*own, Stopped(token="check", at=10.5), ended(10.6), answered(10.7)]
+    assert decide(RUN, *run, now=10.7, adapter=rust) == Wait(20.0, "start")
 
 
 def test_a_run_that_had_ended_before_it_was_to_end_is_a_proof():
@@ -121,9 +129,12 @@ def test_a_run_of_a_project_that_was_loaded_anew_since_is_not_waited_for():
 # Work that publishes
 
 
-def test_a_push_after_the_work_began_is_a_proof_if_the_change_was_taken_in_before():
-    events = [answered(10.5), began(11.0, "uuid", "Publish Diagnostics"), push(11.1)]
-    assert decide(PUBLISHES, *events, now=11.1) == Proven("progress", 11.1)
+VALIDATED = began(10.0, "other", "Validate documents")
+
+
+def test_a_push_after_the_work_began_counts_if_the_change_was_taken_in_before():
+    events = [VALIDATED, answered(10.5), began(11.0, "uuid", "Publish Diagnostics"), push(11.1)]
+    assert decide(PUBLISHES, *events, now=11.1) == Quiet(11.1)
 
 
 def test_what_shows_that_the_change_was_taken_in_is_asked_for():
@@ -142,17 +153,16 @@ def test_what_shows_that_the_change_was_taken_in_is_asked_for():
     ids=["work-from-before", "push-from-before", "another-file", "other-work"],
 )
 def test_nothing_else_is_a_proof(events):
-    assert isinstance(decide(PUBLISHES, answered(10.5), *events, now=10.8), Wait)
+    assert isinstance(decide(PUBLISHES, VALIDATED, answered(10.5), *events, now=10.8), Wait)
 
 
 def test_where_it_has_to_look_first_only_what_is_published_after_that_counts():
-    rule = msgspec.structs.replace(PUBLISHES, after="Validate")
     left_over = [answered(10.5), began(10.6, "uuid", "Publish Diagnostics"), push(10.7)]
-    assert isinstance(decide(rule, *left_over, now=10.8), Wait)
+    assert isinstance(decide(PUBLISHES, *left_over, now=10.8), Wait)
     looked = [*left_over, began(10.9, "other", "Validate documents")]
-    assert isinstance(decide(rule, *looked, now=11.0), Wait)
+    assert isinstance(decide(PUBLISHES, *looked, now=11.0), Wait)
     done = [*looked, began(11.1, "third", "Publish Diagnostics"), push(11.2)]
-    assert decide(rule, *done, now=11.2) == Proven("progress", 11.2)
+    assert decide(PUBLISHES, *done, now=11.2) == Quiet(11.2)
 
 
 def test_a_server_that_does_not_publish_is_made_to_look_again():

@@ -1,7 +1,7 @@
 """Files that come and go while a server answers: it goes on answering.
 
 ty blocks itself for good when it is told of a new file while it works on a request. What lspkit
-does about that is in its definition, `exceptions.blocks_on_new_files`.
+does about that is in its adapter, `blocks_on_new_files`.
 """
 
 from __future__ import annotations

@@ -12,6 +12,9 @@ import pytest
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.servers import built_in
+from lspkit.servers.adapters.adapter import Adapter
+from lspkit.servers.adapters.adapter_table import ADAPTERS, ORDINARY
+from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
 from lspkit.servers.definition import Definition
 from lspkit.testing import Diagnostics, Log, Say, Script
 
@@ -27,10 +30,23 @@ POKE = "test/poke"
 CREATED, CHANGED, DELETED = 1, 2, 3
 
 
-def define(patch: pytest.MonkeyPatch, *proofs: ProofRule, **fields: Any) -> None:
+def define(
+    patch: pytest.MonkeyPatch, *proofs: ProofRule, adapter: Adapter = ORDINARY, **fields: Any
+) -> None:
     """Adds a row to the table of servers: what is known about the one called `scripted`."""
+    patch.setitem(ADAPTERS, "scripted", adapter)
     row = Definition(id="scripted", family="scripted", languages={}, proofs=proofs, **fields)
     patch.setattr(built_in, "BUILT_IN", (*built_in.BUILT_IN, row))
+
+
+def adapter_with(base: type[Adapter] = Adapter, **hooks: Any) -> Adapter:
+    """An adapter with these hooks and attributes, and for the rest as another one."""
+    return type("Scripted", (base,), hooks)()  # type: ignore[no-any-return]
+
+
+def starting(start: str, stop: str = "") -> Adapter:
+    """The adapter of a server that does work when it gets a notification, as rust-analyzer does."""
+    return adapter_with(RustAnalyzer, text_request="", start_work=start, stop_work=stop)
 
 
 def finding(message: str = "wrong", line: int = 0, first: int = 0, last: int = 1) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import collections
 import os
 import re
 import runpy
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,12 @@ import lspkit
 from lspkit.config import read_config
 from lspkit.protocol.server_signal import Signal
 from lspkit.servers import definition_parts
+from lspkit.servers.adapters.adapter_table import ADAPTERS
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import (
-    Caveats,
-    DiskReactions,
-    DocumentMessages,
-    DocumentSync,
-    Exceptions,
     Launch,
-    Readiness,
     Roots,
-    TrustProfile,
 )
 from lspkit.servers.selection.choose import definitions
 from tests import real_servers
@@ -336,42 +331,49 @@ def test_no_part_of_a_definition_has_many_fields(part: type[msgspec.Struct]):
     assert len(part.__struct_fields__) <= 12
 
 
-#: The parts that every definition has.
-EVERYWHERE = (
-    *(Roots, Launch, TrustProfile, Readiness, DocumentSync, DiskReactions, Caveats, Exceptions),
-    DocumentMessages,
-)
+def settings(value: Any) -> Iterator[tuple[str, bool]]:
+    """The settings in a definition or a part of one, by name, and whether it sets them."""
+    for field in msgspec.structs.fields(value):
+        held = getattr(value, field.name)
+        usual = field.default
+        if field.default_factory is not msgspec.NODEFAULT:
+            usual = field.default_factory()
+        yield f"{type(value).__name__}.{field.name}", held != usual
+        for part in held if isinstance(held, tuple) else (held,):
+            if isinstance(part, msgspec.Struct):
+                yield from settings(part)
 
 
-def said() -> collections.Counter[str]:
-    """The fields of these parts, and how many servers set each."""
-    found = collections.Counter(
-        {f"{part.__name__}.{field}": 0 for part in EVERYWHERE for field in part.__struct_fields__}
-    )
+#: What fewer than two servers set, and why it is no code of one server.
+SELDOM_SET = {
+    "Launch.encodings": "for the user's configuration",
+    "ProofRule.untried": "for servers without a definition",
+    "Admission.afresh": "one of three things that an admission may mean",
+    "Admission.ends": "another of them",
+    "Compiler.least": "the counterpart of `below`",
+    "Compiler.programs": "what `least` refers to",
+    "ConfigFiles.above": "where the files of the table are, as a leading `/` says",
+    "ConfigFiles.packages": "what `imports` may name",
+    "ProjectQuery.searches_one": "one server of three with such a query",
+    "ProofRule.sees": "a rule of one source among several",
+    "ProofRule.source": "its name",
+    "Readiness.unready_by": "the counterpart of `ready_by`",
+    "ProofRule.rests_by": "a kind of push, as `single` is",
+    "ProofRule.trusted": "one of two servers with the rule `quiet`",
+}
+
+
+def test_a_setting_is_of_use_to_at_least_two_servers():
+    """What only one needs is code of its adapter."""
+    users = collections.defaultdict[str, set[str]](set)
     for one in BUILT_IN:
-        parts = [getattr(one, name) for name in one.__struct_fields__]
-        for part in (*parts, one.exceptions.messages):
-            if isinstance(part, EVERYWHERE):
-                usual = type(part)()
-                names = part.__struct_fields__
-                found.update(
-                    f"{type(part).__name__}.{name}"
-                    for name in names
-                    if getattr(part, name) != getattr(usual, name)
-                )
-    return found
+        for name, is_set in settings(one):
+            users[name] |= {one.id} if is_set else set()
+    assert {name for name, ids in users.items() if len(ids) < 2} == set(SELDOM_SET)
 
 
-def test_there_is_no_field_that_no_server_sets():
-    unused = [name for name, count in said().items() if count == 0]
-    assert unused == ["Launch.encodings"]  # for the user's configuration
-
-
-def test_what_only_one_server_needs_is_an_exception_of_that_server():
-    lonely = {name for name, count in said().items() if count == 1}
-    exceptions = {name for name in said() if name.startswith(("Exceptions.", "DocumentMessages."))}
-    beside = {"Readiness.unready_by"}  # the counterpart of `ready_by`
-    assert lonely == (exceptions | beside) - {"Exceptions.messages"}
+def test_every_adapter_belongs_to_a_server():
+    assert set(ADAPTERS) <= set(BY_ID)
 
 
 def test_the_page_about_the_servers_is_up_to_date():

@@ -14,6 +14,7 @@ from lspkit.protocol.watching.registrations import (
     FileEvent,
     WatchRegistrations,
 )
+from lspkit.servers.adapters.adapter_table import adapter_of
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import DiskReactions, DocumentSync, Roots
@@ -22,7 +23,6 @@ from lspkit.servers.project.file_relevance import (
     is_missed,
     may_read,
     relevance,
-    unresolved,
     unseen,
 )
 from lspkit.servers.project.package_folders import PackageFolder
@@ -152,9 +152,9 @@ def test_some_see_a_new_file_only_in_a_folder_that_exists() -> None:
     ],
 )
 def test_ty_does_not_resolve_relative_imports_of_a_new_file(text: str, is_one: bool) -> None:
-    why = unresolved(DEFINITIONS["ty"], "pkg/b.py", text)
+    why = adapter_of(DEFINITIONS["ty"]).misjudges_new("pkg/b.py", text)
     assert ("pkg/b.py" in why) is is_one
-    assert unresolved(DEFINITIONS["pyright"], "pkg/b.py", text) == ""
+    assert adapter_of(DEFINITIONS["pyright"]).misjudges_new("pkg/b.py", text) == ""
 
 
 @pytest.mark.parametrize("unsaved", ["never", "untried"])

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED
+from lspkit.servers.adapters.gopls import Times
 from lspkit.servers.definition import Definition
-from lspkit.servers.definition_parts import Exceptions
-from lspkit.servers.project.config_inputs import Inputs, Times
+from lspkit.servers.project.config_inputs import Inputs
 
 #: Nanoseconds: a time long ago, and one that is not here yet.
 LONG_AGO, LATER = 10**18, 4 * 10**18
@@ -82,21 +82,35 @@ def test_a_file_that_is_gone_again_hides_nothing(path: Path) -> None:
 
 
 def test_only_sources_in_the_root_of_a_server_that_goes_by_times_count(tmp_path: Path) -> None:
-    def definition(*, compares_times: bool) -> Definition:
-        return Definition(
-            id="x",
-            family="x",
-            languages={".go": "go"},
-            exceptions=Exceptions(compares_times=compares_times),
-        )
+    def definition(id: str) -> Definition:
+        return Definition(id=id, family=id, languages={".go": "go"})
 
     root = tmp_path / "root"
     root.mkdir()
     source, other, outside = root / "a.go", root / "a.log", tmp_path / "a.go"
-    for one in (source, other, outside):
-        put(one, LONG_AGO)
-    held = Inputs(definition(compares_times=True), str(root))
+    for path in (source, other, outside):
+        put(path, LONG_AGO)
+    held = Inputs(definition("gopls"), str(root))
     assert not held.hold(str(other))
     assert not held.hold(str(outside))
-    assert not Inputs(definition(compares_times=False), str(root)).hold(str(source))
+    assert not Inputs(definition("another"), str(root)).hold(str(source))
     assert held.hold(put(source, LONG_AGO))
+
+
+def test_a_new_process_knows_no_times(tmp_path: Path) -> None:
+    held = Inputs(Definition(id="gopls", family="go", languages={".go": "go"}), str(tmp_path))
+    assert not held.hold(put(tmp_path / "a.go", LATER))
+    held.read()
+    assert not held.hold(put(tmp_path / "a.go", LATER), CREATED)
+    assert held.hold(put(tmp_path / "a.go", LATER))
+
+
+@pytest.mark.parametrize("name", ["a.pyi", "__init__.py", "a.py"])
+def test_zuban_is_replaced_when_a_stub_or_a_package_comes_or_goes(
+    tmp_path: Path, name: str
+) -> None:
+    held = Inputs(Definition(id="zuban", family="python", languages={}), str(tmp_path / "root"))
+    for kind in (CREATED, DELETED):
+        assert held.hold(str(tmp_path / "root" / "p" / name), kind) is (name != "a.py")
+        assert not held.hold(str(tmp_path / name), kind)
+    assert not held.hold(str(tmp_path / "root" / "p" / name), CHANGED)

@@ -179,7 +179,13 @@ def test_a_project_of_another_language_with_the_same_markers_is_not_named(
     (project / "package.json").write_text("{}", encoding="utf-8")
     (project / "a.ts").write_text("", encoding="utf-8")
     assert notice(loaded(project)) == ""
-    program(bin / "vue-language-server")
+    package = bin / "node_modules" / "@vue" / "language-server"
+    plugin = package.parent / "typescript-plugin"
+    plugin.mkdir(parents=True)
+    (plugin / "package.json").write_text("{}", encoding="utf-8")
+    program(package / "vue-language-server")
+    (package / "package.json").write_text('{"name": "@vue/language-server"}', encoding="utf-8")
+    (bin / "vue-language-server").symlink_to(package / "vue-language-server")
     assert notice(loaded(project)) == ""
     (project / "src").mkdir()
     (project / "src" / "a.vue").write_text("", encoding="utf-8")

@@ -169,7 +169,7 @@ def wait_for_answer(
         until = NamedDeadline(context.call.deadline)
     try:
         context.call.raise_if_cancelled()  # also if the answer is there already
-        if pending.view is not None and server.choice.definition.exceptions.blocks_on_new_files:
+        if pending.view is not None and server.adapter.blocks_on_new_files:
             _wait_unless_blocked(context, server, pending, until, began)
         else:
             if not context.call.wait(pending.waiter, until):

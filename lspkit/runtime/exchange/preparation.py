@@ -1,7 +1,7 @@
 """Preparing a server for a request about a file.
 
 The server must be ready, its companion must be ready, and its project loaded. A companion answers
-requests of another server in the same root (`Definition.forwards`).
+requests of another server in the same root (`Adapter.companion`).
 """
 
 from __future__ import annotations
@@ -62,8 +62,7 @@ def wait_while_reloading(context: Context, server: Server) -> None:
 
 def companion_of(context: Context, server: Server, path: str) -> Server | None:
     """The server that answers this server's requests about a file; None if there is none."""
-    forwards = server.choice.definition.forwards
-    key = (forwards.to if forwards is not None else "", server.root)
+    key = (server.adapter.companion, server.root)
     servers = [
         candidate
         for candidate in context.pool.in_use_by(context.call, key)
@@ -101,7 +100,7 @@ def wait_for_companion(context: Context, server: Server, file: File) -> None:
 def prepare_server(context: Context, server: Server, file: File, text: str | None) -> None:
     """Wait until the server has loaded the project of its first document."""
     wait_until_ready(context, server)
-    if server.choice.definition.forwards is not None:
+    if server.adapter.companion:
         wait_for_companion(context, server, file)
     if server.is_loaded and server.record.has_loaded(late=False):
         return

@@ -2,7 +2,7 @@
 
 A request whose answer spans files (references, a rename, symbols of the workspace) is answered from
 an index that the server builds in the background, or from the projects that it has loaded. The
-definition says how to notice (`ProjectIndex`). A wait ends in any case: then the answer has a
+adapter says how to notice (`BackgroundIndex`). A wait ends in any case: then the answer has a
 caveat.
 """
 
@@ -22,7 +22,8 @@ from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.files import File
 from lspkit.runtime.process.usage import is_idle
 from lspkit.runtime.server.server import Server
-from lspkit.servers.definition_parts import ProjectIndex, ProjectQuery
+from lspkit.servers.adapters.adapter import BackgroundIndex
+from lspkit.servers.definition_parts import ProjectQuery
 from lspkit.servers.project.project_samples import project_samples
 from lspkit.types import Caveat, display_path
 
@@ -32,6 +33,8 @@ Caveats = list[Caveat]
 SHARE = 0.8
 #: Seconds that a call without a timeout waits for an index if it must not be incomplete.
 PATIENCE = 60.0
+#: Seconds after the first document in which the work that builds an index begins.
+BEGINS_WITHIN = 3.0
 #: Seconds between two looks at a process, and how often it has to be idle.
 LOOK_EVERY = 0.05
 IDLE_LOOKS = 3
@@ -50,8 +53,8 @@ def wait_for_index(
 
     `patient` is for answers that are useless if they are incomplete: they wait for longer.
     """
-    rule = server.choice.definition.index
-    if rule is None:
+    query, index = server.choice.definition.project, server.adapter.index
+    if query is None and index is None:
         return []
     if file is not None and file.stamp is not None and not len(server.channel.documents):
         server.channel.sync(file, None)
@@ -59,11 +62,11 @@ def wait_for_index(
         server.index.wanted(time.monotonic())
     until = _deadline(context, server, patient=patient)
     caveats: list[Caveat] = []
-    if rule.project is not None:
-        caveats += _wait_for_projects(context, server, rule.project, file, until)
-    if rule.built_by is not None:
-        caveats += _wait_for_build(context, server, rule, file, until)
-    elif rule.silent:
+    if query is not None:
+        caveats += _wait_for_projects(context, server, query, file, until)
+    if index is not None and index.title:
+        caveats += _wait_for_build(context, server, index, file, until)
+    elif index is not None:
         caveats += _wait_for_rest(context, server, until)
     return caveats
 
@@ -88,11 +91,11 @@ def _deadline(context: Context, server: Server, *, patient: bool) -> float:
 
 
 def _wait_for_build(
-    context: Context, server: Server, rule: ProjectIndex, file: File | None, until: float
+    context: Context, server: Server, index: BackgroundIndex, file: File | None, until: float
 ) -> Caveats:
-    begin_by = server.index.wanted(time.monotonic()) + rule.begins_within
+    begin_by = server.index.wanted(time.monotonic()) + BEGINS_WITHIN
     place = os.path.join(server.root, "") if file is None else file.path
-    if rule.needs and not _is_above(place, rule.needs):
+    if index.needs and not _is_above(place, index.needs):
         begin_by = 0.0
     while server.end is None:
         activity = server.activity.next()
@@ -107,7 +110,7 @@ def _wait_for_build(
         context.call.wait(activity, latest)
     if server.index.is_building:
         return [_loading(server)]
-    return [Caveat("no project index", rule.without, server.id)]
+    return [Caveat("no project index", index.without, server.id)]
 
 
 def _open_changed(context: Context, server: Server, until: float) -> Caveats:

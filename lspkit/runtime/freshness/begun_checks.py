@@ -112,8 +112,8 @@ def _may_begin(context: Context, server: Server, file: File) -> bool:
     return (
         offers
         and all(rule.how in (None, "pull") and not rule.ask for rule in definition.proofs)
-        and not any(rule.writes for rule in definition.proofs)
-        and not definition.exceptions.read_back
+        and not server.adapter.start_work
+        and not server.adapter.text_request
         and not definition.documents.takes_in_by
         and server.state is ProcessState.READY
         and (definition.disk.looks_again == "watched" or not clock.missed_disk(file.uri))

@@ -268,7 +268,8 @@ def _prove_all(
                 examined.append(msgspec.structs.replace(nothing, how="not applicable"))
             else:
                 proven = prove(context, subject, rule)
-                if rule.writes and not subject.call.is_over:
+                starts_work = rule.how == "progress" and subject.server.adapter.start_work
+                if starts_work and not subject.call.is_over:
                     examined = _ask_again(context, subject, examined, texts, notification)
                 examined.append(judge(proven, subject.server, texts))
         examined = of_one_text(examined)

@@ -242,9 +242,8 @@ class _Search:
 
     def _wait_for_index(self, context: Context) -> str:
         """Wait until the server knows the project; returns why it does not."""
-        rule = self._server.choice.definition.index
         # With a file, servers with projects would be shown its text on disk.
-        file = self._file if rule is not None and rule.project is None else None
+        file = self._file if self._server.choice.definition.project is None else None
         caveats = wait_for_index(context, self._server, file)
         return next((caveat.message for caveat in caveats if caveat.kind == "index loading"), "")
 

@@ -33,14 +33,14 @@ PUBLISHES_WITHIN = 5.0
 
 def read_configuration(context: Context, subject: CheckSubject, rule: ProofRule) -> None:
     """Have the record know the configuration of a file, after the server has answered about it."""
-    server, index = subject.server, subject.server.choice.definition.index
-    if index is None or index.project is None:
+    server, query = subject.server, subject.server.choice.definition.project
+    if query is None:
         return
     if server.record.configuration.files_of(subject.uri) is not None:
         return
     changes = server.record.configuration.changes
     until = request_deadline(context, server)
-    config = config_of(context, server, index.project, subject.file, until)
+    config = config_of(context, server, query, subject.file, until)
     if config is None:
         return
     files: tuple[str, ...] = (config,) if config else ()

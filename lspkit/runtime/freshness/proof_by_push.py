@@ -74,7 +74,7 @@ def wait_for_push(
     server = subject.server
     pending = server.channel.sync(subject.file, subject.text)
     watch = _begin(subject, rule, view_of(pending), unknown=unknown)
-    if not rule.start:
+    if rule.how != "progress" or not server.adapter.start_work:
         return _watch(context, subject, watch, pending)
     server.record.want_work(id(watch), max(event.at for event in watch.basis))
     try:
@@ -93,7 +93,8 @@ def _watch(
         activity = server.activity.next(watch.view.uri)
         events, report = server.record.facts(watch.view, [*watch.basis, *watch.answered])
         target = watch.target(first=server.record.is_first(watch.view))
-        decision = settle(target, watch.rule, events, time.monotonic(), debounce)
+        now, by_progress = time.monotonic(), server.adapter.proof_by_progress
+        decision = settle(target, watch.rule, events, now, debounce, by_progress)
         if isinstance(decision, Proven | Quiet):
             return _result(subject, watch, decision, report)
         server.raise_if_ended()
@@ -164,7 +165,8 @@ def _do(
 
 def _look_again(subject: CheckSubject, rule: ProofRule, view: View) -> View:
     """Give the document a new version if a push about its present one may be outdated."""
-    if rule.publishes or is_behind(subject.server, rule, subject.uri):
+    publishes = rule.how == "progress" and rule.sees == "buffer"
+    if publishes or is_behind(subject.server, rule, subject.uri):
         return subject.server.channel.touch(subject.uri) or view
     return view
 
@@ -181,7 +183,7 @@ def _barrier(context: Context, subject: CheckSubject, rule: ProofRule) -> bool:
     """Ask what the rule says; whether it was answered."""
     until = request_deadline(context, subject.server)
     params, server = {"textDocument": {"uri": subject.uri}}, subject.server
-    if not (rule.withdraws and server.record.has_answered(subject.uri)):
+    if not (server.adapter.withdraws_requests and server.record.has_answered(subject.uri)):
         request_server(context, server, rule.ask, params, until)
         server.record.note_answered(subject.uri)
         return True

@@ -29,7 +29,7 @@ PAUSE = 0.01
 
 def wait_until_read(context: Context, server: Server) -> None:
     """Wait until the server has read all files that it was told of."""
-    method = server.choice.definition.exceptions.read_back
+    method = server.adapter.text_request
     if not method:
         return
     deadline = request_deadline(context, server)

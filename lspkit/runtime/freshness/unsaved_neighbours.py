@@ -18,7 +18,7 @@ from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.server.server import Server
-from lspkit.servers.project.file_relevance import concerns, unresolved, unseen
+from lspkit.servers.project.file_relevance import concerns, unseen
 from lspkit.workspace_boundary import is_inside
 
 
@@ -63,13 +63,12 @@ def doubt_of_new_file(server: Server, path: str, text: str | None, files: Files)
 
     `text` is that of the call; without it, the file has an overlay.
     """
-    definition = server.choice.definition
-    if not definition.exceptions.messages.relative_imports or os.path.exists(path):
+    if os.path.exists(path):
         return ""
     overlay = files.overlays.get(path)
     if text is None:
         text = "" if overlay is None else overlay.text.value
-    return unresolved(definition, os.path.relpath(path, files.boundary.root), text)
+    return server.adapter.misjudges_new(os.path.relpath(path, files.boundary.root), text)
 
 
 def _synced(server: Server) -> list[str]:

@@ -35,7 +35,6 @@ from lspkit.runtime.exchange.replies import NO_TEXT, collect_replies, no_longer_
 from lspkit.runtime.files import File
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntry
 from lspkit.runtime.server.server import Server
-from lspkit.servers.definition_parts import ProjectIndex
 from lspkit.types import Caveat
 
 DECLARATION = "textDocument/declaration"
@@ -102,22 +101,24 @@ def _ask_all(
 
 def _is_prepared(server: Server, question: Question) -> bool:
     """Whether a server can be asked now, and nothing has to be waited for before."""
-    definition = server.choice.definition
     return (
         question.in_step
         and question.text is None
         and not question.ignore_capabilities
         and server.is_free
         and server.takes_calls
-        and definition.forwards is None
-        and not (definition.index is not None and _needs_index(definition.index, question.span))
+        and not server.adapter.companion
+        and not _needs_index(server, question.span)
         and not _is_confused(server, question)
     )
 
 
-def _needs_index(rule: ProjectIndex, span: Span) -> bool:
+def _needs_index(server: Server, span: Span) -> bool:
     """Whether the answer has to span what the server may not know yet."""
-    return rule.definitions if span == "definitions" else span != "file"
+    index = server.adapter.index
+    if span == "definitions":
+        return index is not None and bool(index.title)
+    return span != "file" and (index is not None or server.choice.definition.project is not None)
 
 
 def _is_confused(server: Server, question: Question) -> bool:
@@ -172,17 +173,16 @@ def _ask_this(
     context: Context, server: Server, file: File, question: Question, *, may_leave: bool
 ) -> Reply | None:
     """None if the server has to be replaced and was not asked."""
-    definition = server.choice.definition
-    if question.method in definition.exceptions.messages.answers_before:
+    if not server.adapter.needs_project(question.method):
         wait_until_ready(context, server)
-    elif not server.is_up or not server.is_loaded or definition.forwards:
+    elif not server.is_up or not server.is_loaded or server.adapter.companion:
         prepare_server(context, server, file, question.text)
     if not question.ignore_capabilities and not server.channel.session.supports(
         question.method, server.channel.key_of(file.uri)
     ):
         raise unsupported(question.method, server.id)
     caveats: tuple[Caveat, ...] = ()
-    if definition.index is not None and _needs_index(definition.index, question.span):
+    if _needs_index(server, question.span):
         caveats = _wait_for_span(context, server, file, question.span)
     reply = _send(context, server, file, question, may_leave=may_leave)
     return msgspec.structs.replace(reply, caveats=caveats) if reply and caveats else reply

@@ -93,7 +93,7 @@ def _ask_until_known(
 ) -> Reply:
     """Ask, and again for a while if there is no result and the index may be incomplete."""
     until = request_deadline(context, server)
-    latest = known_since + server.choice.definition.exceptions.indexed_within
+    latest = known_since + server.adapter.index_lag
     pause, reply = AGAIN_AFTER, None
     while True:
         now = time.monotonic()
@@ -113,8 +113,8 @@ def _ask_in_turn(
     context: Context, server: Server, question: ProjectQuestion, until: float
 ) -> Reply:
     """Ask while no caller shows the server its own text, which is no part of the project."""
-    rule = server.choice.definition.index
-    one_by_one = rule is not None and rule.project is not None and rule.project.searches_one
+    query = server.choice.definition.project
+    one_by_one = query is not None and query.searches_one
     with QueueEntry(exclusive=one_by_one) as turn:
         server.channel.queue.join("", turn)
         wait_for_turn(context, server, turn, question.method, may_leave=False)

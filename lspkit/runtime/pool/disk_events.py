@@ -322,7 +322,7 @@ class DiskEvents:
         events = [
             one
             for one in events
-            if definition.takes_path(one.event.path) and not self._is_by_chance(server, one)
+            if server.adapter.takes_path(one.event.path) and not self._is_by_chance(server, one)
         ]
         if queued.brief:
             events = [one for one in events if one.is_source(definition) or one.may_hold_sources()]
@@ -340,7 +340,7 @@ class DiskEvents:
     def _tell(self, queue: EventQueue, events: list[ServerFileEvent]) -> bool:
         """Tell a server what concerns it; returns whether it would miss some of it."""
         server, definition = queue.server, queue.server.choice.definition
-        compares = definition.exceptions.messages.compares_seconds
+        compares = server.adapter.compares_seconds
         changes, reread, read = list[dict[str, Any]](), list[str](), dict[str, float | None]()
         missed = False
         for one, meaning in queue.meanings(events):

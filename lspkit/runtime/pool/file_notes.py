@@ -10,6 +10,7 @@ from lspkit.protocol.watching.registrations import CHANGED, CREATED, separate_no
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.pending_request import PendingRequest
+from lspkit.servers.adapters.adapter_table import adapter_of
 from lspkit.servers.definition import Definition
 
 #: A symbol that no project has.
@@ -47,13 +48,14 @@ def send_file_notes(
 
 def _tell(channel: DocumentChannel, definition: Definition, changes: list[dict[str, Any]]) -> None:
     """Notify it; send a request, too, if it would lose an edit otherwise. The lock is held."""
+    adapter = adapter_of(definition)
     created = any(one["type"] == CREATED for one in changes)
-    if created and definition.exceptions.blocks_on_new_files:
+    if created and adapter.blocks_on_new_files:
         _end_requests(channel)
     for note in separate_notes(changes) if definition.disk.sorts_changes else [changes]:
         channel.post([("workspace/didChangeWatchedFiles", {"changes": note})])
     channel.files_told += len(changes)
-    if 0 < definition.exceptions.loses_edits_after < channel.files_told:
+    if 0 < adapter.loses_edits_after < channel.files_told:
         channel.files_told = 0
         pending = PendingRequest("workspace/symbol", Waiter(), None)
         channel.enqueue(pending, {"query": NO_SYMBOL})

@@ -40,7 +40,7 @@ from lspkit.runtime.process.guardian import Guardian
 from lspkit.runtime.server.document_text import Untold
 from lspkit.runtime.server.process_state import End, ProcessState
 from lspkit.runtime.server.server import Callbacks, Server
-from lspkit.servers.definition_parts import Forwards
+from lspkit.servers.adapters.adapter import ForwardedRequest
 from lspkit.servers.restriction.trust_profile import ALL, Permits
 from lspkit.servers.selection.choose import Choice
 from lspkit.servers.sidecar_commands import beside
@@ -63,7 +63,7 @@ class Pool:
         *,
         on_event: Callable[[WorkspaceEvent], None],
         on_refresh: Callable[[Server], None],
-        on_forward: Callable[[Server, Forwards, bytes | None], None],
+        on_forward: Callable[[Server, ForwardedRequest], None],
         permits: Permits = lambda _: ALL,
         environ: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,
@@ -197,7 +197,7 @@ class Pool:
         except NoServerError:
             return {}
         usable = [one for one in choices if one.argv and not one.held_back]
-        keys = [(one.id, one.root) for one in usable if one.definition.takes_path(path)]
+        keys = [(one.id, one.root) for one in usable if one.adapter.takes_path(path)]
         found = {key: self._slots.get(key) for key in keys}
         return {key: None if slot is None else slot.server for key, slot in found.items()}
 

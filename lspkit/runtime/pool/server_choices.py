@@ -167,14 +167,14 @@ class ServerChoices:
 
     def admits(self, choice: Choice, path: str) -> bool:
         """Whether the server of a choice may be shown a file."""
-        if not choice.definition.takes_path(path):
+        if not choice.adapter.takes_path(path):
             return False
         # A server that names the source of a library has read it already.
         return path in self._files.libraries or is_reached(path, choice.root, self.permits)
 
     def require_path(self, choice: Choice, path: str) -> None:
         """Raise if the server of a choice must not be told of a file at this path."""
-        if not choice.definition.takes_path(path):
+        if not choice.adapter.takes_path(path):
             raise failure_errors.unusable_path(choice)
 
     def require_program(self, choice: Choice) -> None:

@@ -27,8 +27,6 @@ LOOK_AGAIN = 5.0
 MOST_STARTS = 3
 #: Exit statuses of a program that somebody else has ended, or the kernel for want of memory.
 KILLED_BY_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)
-#: A server whose start may fail at random, and that ended within this time, is started again.
-FALSE_START = 5.0
 
 
 class Slot(msgspec.Struct):
@@ -95,10 +93,8 @@ def record_end(slot: Slot, end: End, restart: Restart, *, now: float, dice: floa
     if isinstance(end.error, ServerUnavailableError):
         return end
     slot.metrics.crashes += 1
-    ran_for, definition = now - slot.started_at, slot.server.choice.definition
-    is_odd = end.blocked_itself or (
-        definition.exceptions.start_may_fail and not end.was_of_use and ran_for < FALSE_START
-    )
+    ran_for, adapter = now - slot.started_at, slot.server.adapter
+    is_odd = end.blocked_itself or (not end.was_of_use and adapter.is_false_start(ran_for))
     has_successor = end.has_successor
     if is_odd and not restart.never and not slot.record.attempts:
         slot.record, has_successor = FailureRecord(1, now), True

@@ -48,8 +48,8 @@ class ProcessSetup:
         """Start the process. Raises `LaunchError` or `OSError`."""
         choice = self._choice
         self._scratch = self._guardian.new_folder()
-        private = ("TMPDIR", "TEMP", "TMP", *choice.definition.exceptions.private_folders)
-        folders = dict.fromkeys(private, self._scratch)
+        folders = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._scratch)
+        folders |= choice.adapter.environment(self._scratch)
         self._environment = environment_of(choice, folders, self._workspace, self._environ)
         self.interpreter = interpreter_of(choice, self._environment)
         # Some interpreters import from the folder that they start in, and some launchers read
@@ -106,8 +106,7 @@ def environment_of(
 def initialize_options(choice: Choice, version: str) -> InitializeOptions:
     """What a server is told in `initialize`."""
     definition = choice.definition
-    return InitializeOptions(
-        asks_before_check=any(one.asks_before_check for one in definition.proofs),
+    options = InitializeOptions(
         root_uri=path_to_uri(choice.root),
         root_name=os.path.basename(choice.root) or choice.root,
         process_id=os.getpid(),
@@ -115,5 +114,5 @@ def initialize_options(choice: Choice, version: str) -> InitializeOptions:
         initialization=definition.launch.initialization,
         settings=definition.launch.settings,
         encodings=definition.launch.encodings,
-        experimental=definition.exceptions.experimental,
     )
+    return choice.adapter.initialize(options)

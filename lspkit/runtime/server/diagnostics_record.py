@@ -24,7 +24,7 @@ from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.runtime.server.process_state import ProcessState
 from lspkit.servers.project.config_inputs import Inputs
-from lspkit.servers.project.skipped_files import ignoring, passed_over
+from lspkit.servers.project.skipped_files import passed_over
 from lspkit.servers.readiness import Loading
 from lspkit.servers.selection.choose import Choice
 
@@ -36,8 +36,6 @@ PASSED_OVER = (
 LONGEST_LINE = 300
 #: A method that no server knows: each answers it with an error, in the order of its requests.
 BARRIER = "$/barrier"
-#: Why an empty list is no proof where an ignore file names the file.
-IGNORED = "it passes over what {} names, so its silence proves nothing"
 
 
 class DiagnosticsRecord:
@@ -211,7 +209,7 @@ class DiagnosticsRecord:
         with self._channel.lock:
             if not self._channel.observations.started(rule, time.monotonic()):
                 return False
-            self._channel.post([(rule.start, {})])
+            self._channel.post([(self._choice.adapter.start_work, {})])
             return True
 
     def stop_work(self, rule: ProofRule) -> bool:
@@ -219,7 +217,7 @@ class DiagnosticsRecord:
         with self._channel.lock:
             if not self._channel.observations.stopped(rule, time.monotonic()):
                 return False
-            self._channel.post([(rule.stop, {})])
+            self._channel.post([(self._choice.adapter.stop_work, {})])
             return True
 
     def want_work(self, caller: int, since: float | None) -> None:
@@ -295,9 +293,7 @@ class DiagnosticsRecord:
         folder = passed_over(path, choice.definition, choice.root, self._workspace)
         if folder:
             return PASSED_OVER.format(folder)
-        names = choice.definition.exceptions.ignore_files
-        ignored_by = ignoring(path, names, choice.root) if names else ""
-        return IGNORED.format(ignored_by) if ignored_by else ""
+        return choice.adapter.doubt(path, choice.root)
 
     def remembered(self, uri: str) -> list[StoredReport]:
         """Its last reports about a file, including those about an earlier text."""

@@ -12,6 +12,7 @@ from lspkit.protocol.session import Session
 from lspkit.protocol.text import Text, Unsaved
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.files import File, Files, is_current
+from lspkit.servers.adapters.adapter_table import adapter_of
 from lspkit.servers.definition import Definition
 
 
@@ -80,14 +81,13 @@ def document_table(
     session: Session, definition: Definition, in_use: Callable[[], Container[str]]
 ) -> Documents:
     """The documents of a server that has just come up: none, and how it is told of them."""
-    messages = definition.exceptions.messages
+    adapter = adapter_of(definition)
     return Documents(
         session.capabilities,
         session.encoding,
         in_use=in_use,
-        change_with=messages.change_with,
-        touch_with=messages.touch_with,
-        whole=messages.whole_texts,
-        saves=messages.saves,
+        change_with=adapter.change_params,
+        touch_with=adapter.touch_params,
+        adapt=adapter.sync_options,
         other_line_ends=definition.documents.other_line_ends,
     )

@@ -32,7 +32,7 @@ from lspkit.runtime.server.document_text import document_table
 from lspkit.runtime.server.metrics import Metrics
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
 from lspkit.runtime.server.process_state import End, ProcessState, Rights
-from lspkit.servers.definition_parts import Forwards
+from lspkit.servers.adapters.adapter import ForwardedRequest
 from lspkit.servers.project.index_state import IndexState
 from lspkit.servers.selection.choose import Choice
 from lspkit.servers.sidecar_commands import Commands
@@ -56,7 +56,7 @@ class Callbacks(msgspec.Struct, frozen=True, kw_only=True):
     #: It says that its findings have changed.
     on_refresh: Callable[[Server], None]
     #: It asks for something that another server answers.
-    on_forward: Callable[[Server, Forwards, bytes | None], None]
+    on_forward: Callable[[Server, ForwardedRequest], None]
 
 
 class Server:
@@ -76,6 +76,7 @@ class Server:
         self.id = choice.id
         self.root = choice.root
         self.choice = choice
+        self.adapter = choice.adapter
         #: Tells those who watch the workspace.
         self.announce = Announcer(choice.id, choice.root, callbacks.on_event)
         #: Its environment, temporary folder and sidecars.
@@ -92,7 +93,7 @@ class Server:
         #: has not ended, oldest first. Guarded by the lock of the channel.
         self.visited, self.unfinished = set[str](), dict[str, None]()
         #: Whether it knows its whole project. Guarded by the lock of the channel.
-        self.index = IndexState(choice.definition.index)
+        self.index = IndexState(self.adapter.index)
         #: Whether it has ever sent an answer or a finding.
         self.was_of_use = False
         #: What is counted about it and its predecessors. Set by the pool.
@@ -341,9 +342,8 @@ class Server:
             case events.ProgressEnded():
                 self._work_ended(event)
             case events.Notified():
-                forwards = self.choice.definition.forwards
-                if forwards is not None and event.method == forwards.asks:
-                    self._callbacks.on_forward(self, forwards, event.params)
+                for request in self.adapter.forwarded(event.method, event.params):
+                    self._callbacks.on_forward(self, request)
                 self.activity.tell(self.record.noticed(event.method, params_of(event.params)))
             case events.EditAsked():
                 self._on_edit(event)

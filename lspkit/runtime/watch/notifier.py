@@ -1,4 +1,4 @@
-"""Notifiers, which tell that something may have changed, and the one for this system.
+"""The base of notifiers, which tell that something may have changed.
 
 A notifier only gives *hints*: "look at this path". The snapshot finds out what has changed. So a
 notifier may give too many hints, and duplicates; it must not miss a change in a folder that it
@@ -7,10 +7,7 @@ watches, unless it sets `lost`.
 
 from __future__ import annotations
 
-import sys
 import threading
-
-from lspkit.late_imports import safe_imports
 
 #: Paths to look at. True: the content is new, even if its stamp is equal.
 Hints = dict[str, bool]
@@ -82,16 +79,3 @@ class PollingNotifier(Notifier):
     """Gives no hints, where no other notifier is available. Its wait ends by the clock."""
 
     blind = True
-
-
-def best_notifier() -> Notifier:
-    """The notifier for this system; raises `OSError` if it is not available."""
-    # Imported here: not needed before a server runs, and each is for some systems only.
-    if sys.platform == "linux":
-        with safe_imports():
-            from lspkit.runtime.watch.inotify import InotifyNotifier
-
-        return InotifyNotifier()
-    from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
-
-    return WatchfilesNotifier()

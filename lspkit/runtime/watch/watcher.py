@@ -33,9 +33,9 @@ from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.watch.event_report import Batch, batch_of
 from lspkit.runtime.watch.excluded_folders import is_excluded
 from lspkit.runtime.watch.folder_entries import can_exist
-from lspkit.runtime.watch.notifier import Notifier, best_notifier
+from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.outer_folders import OuterFolders
-from lspkit.runtime.watch.scanner import Scanner, events_of_unwatched
+from lspkit.runtime.watch.scanner import Scanner, best_notifier, events_of_unwatched
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 
 log = logging.getLogger("lspkit.runtime")

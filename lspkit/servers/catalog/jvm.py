@@ -28,14 +28,10 @@ JVM: tuple[Definition, ...] = (
             load_begins_within=3.0, ready_by=Signal("language/status", {"type": "ServiceReady"})
         ),
         documents=parts.DocumentSync(unsaved="opened"),
-        # It checks some time after the last change, and then publishes for all open documents. Not
-        # trusted: in a race of two files one push in some hundred was stale.
         proofs=(
             ProofRule(
                 how="progress",
                 token="Publish Diagnostics",
-                publishes=True,
-                after="Validate documents",
                 ask="textDocument/documentSymbol",
             ),
         ),
@@ -43,8 +39,6 @@ JVM: tuple[Definition, ...] = (
         disk=parts.DiskReactions(
             reads=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml")
         ),
-        # After `didSave` it reads the disk, which may be newer than the document.
-        exceptions=parts.Exceptions(messages=parts.DocumentMessages(saves=False, whole_texts=True)),
         install={"brew": "jdtls", "nix": "jdt-language-server"},
         quirks=(
             "Needs Java 21 or newer to run, whatever the project is built with.",

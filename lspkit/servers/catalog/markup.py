@@ -47,7 +47,7 @@ DOCUMENTS: tuple[Definition, ...] = (
             )
         ),
         # It checks a text 200 ms after the last change.
-        proofs=(ProofRule(how="quiet", debounce=0.3, trusted=True, asks_before_check=True),),
+        proofs=(ProofRule(how="quiet", debounce=0.3, trusted=True),),
         # It reads a schema again only after a notification.
         disk=parts.DiskReactions(told_of=("**",)),
         # Without the schema, it does not know whether a file is right.

@@ -108,12 +108,6 @@ PYTHON: tuple[Definition, ...] = (
             reads_closed="old",
         ),
         caveats=parts.Caveats(skipped_folders=_LEFT_OUT),
-        # Its main thread and the one that answers wait for each other. It panics at a path that is
-        # not UTF-8.
-        exceptions=parts.Exceptions(
-            blocks_on_new_files=True,
-            messages=parts.DocumentMessages(relative_imports=r"\bfrom[\s\\]*+\.", utf8_paths=True),
-        ),
         install={"pip": "'lspkit[python]'", "uv": "ty"},
         quirks=(
             "Runs nothing that lies in the project.",
@@ -188,8 +182,6 @@ PYTHON: tuple[Definition, ...] = (
             # By default it hardly checks a project without pyrefly.toml, which overrides this.
             settings={"python": {"pyrefly": {"typeCheckingMode": "default"}}},
         ),
-        # It reads the files of the project in the background, and does not say when it is done.
-        index=parts.ProjectIndex(silent=True),
         documents=parts.DocumentSync(unsaved="never"),
         # It reads changes on disk in the background, with progress. What it publishes before the
         # end of that is about other files as they were before.
@@ -240,8 +232,6 @@ PYTHON: tuple[Definition, ...] = (
             ),
             source_folders=("src",),
         ),
-        # A stub or a package takes the place of a module that it has already found.
-        exceptions=parts.Exceptions(modules=("*.pyi", "__init__.py")),
         install={"pip": "zuban", "uv": "zuban"},
         quirks=(
             "Publishes without a version.",

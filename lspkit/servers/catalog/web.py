@@ -102,7 +102,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
             risky_files=_OWN_TSSERVER,
         ),
         readiness=parts.Readiness(load_begins_within=1.0),
-        index=parts.ProjectIndex(project=msgspec.structs.replace(_PROJECT_INFO, searches_one=True)),
+        project=msgspec.structs.replace(_PROJECT_INFO, searches_one=True),
         documents=parts.DocumentSync(
             unsaved="opened", misses_created=True, other_line_ends=_LINE_ENDS
         ),
@@ -133,7 +133,7 @@ TYPESCRIPT: tuple[Definition, ...] = (
         ),
         trust=parts.HARMLESS,
         readiness=parts.Readiness(load_begins_within=1.0),
-        index=parts.ProjectIndex(project=_PROJECT_INFO),
+        project=_PROJECT_INFO,
         documents=parts.DocumentSync(unsaved="opened", other_line_ends=_LINE_ENDS),
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         disk=parts.DiskReactions(
@@ -165,13 +165,11 @@ TYPESCRIPT: tuple[Definition, ...] = (
                 settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_FETCHING)
             )
         ),
-        index=parts.ProjectIndex(
-            project=parts.ProjectQuery(
-                method="custom/projectInfo",
-                params={"textDocument": {"uri": "{uri}"}},
-                result=("configFilePath",),
-                configs=_CONFIGS,
-            )
+        project=parts.ProjectQuery(
+            method="custom/projectInfo",
+            params={"textDocument": {"uri": "{uri}"}},
+            result=("configFilePath",),
+            configs=_CONFIGS,
         ),
         documents=parts.DocumentSync(unsaved="opened", unsaved_files="in folders"),
         disk=parts.DiskReactions(
@@ -196,8 +194,6 @@ TYPESCRIPT: tuple[Definition, ...] = (
                 imports=("tsconfig.json", "jsconfig.json"),
             ),
         ),
-        # It happens from 1,000 changes on, in any number of notifications.
-        exceptions=parts.Exceptions(loses_edits_after=500),
         install={"npm": "typescript@7"},
         quirks=(
             "Diagnostics only when asked.",
@@ -238,13 +234,6 @@ COMPONENTS: tuple[Definition, ...] = (
         launch=parts.Launch(commands=(("vue-language-server", "--stdio"),)),
         proofs=(ProofRule(alone=True),),
         disk=parts.DiskReactions(packages="node_modules"),
-        # It answers no request about a file before it knows the project of the file.
-        forwards=parts.Forwards(
-            asks="tsserver/request",
-            answers="tsserver/response",
-            to="vue-typescript",
-            command="typescript.tsserverRequest",
-        ),
         install={"npm": "@vue/language-server typescript@5.9"},
         quirks=(
             "Knows the template, the styles and the parts of a file, but no types.",
@@ -263,6 +252,7 @@ COMPONENTS: tuple[Definition, ...] = (
             commands=(("typescript-language-server", "--stdio"),),
             initialization={
                 **_TSSERVER,
+                # Its adapter fills in where the plugin is.
                 "plugins": [
                     {
                         "name": "@vue/typescript-plugin",
@@ -279,10 +269,6 @@ COMPONENTS: tuple[Definition, ...] = (
         proofs=(ProofRule(how="ordered", ask="tsserver"),),
         disk=parts.DiskReactions(
             packages="node_modules", refresh=_RELOADS, reads=_SCRIPTS_AND_DATA, sorts_changes=True
-        ),
-        # Without the plugin it would parse the whole file as a script.
-        exceptions=parts.Exceptions(
-            borrows=("vue-language-server", "@vue/language-server", "@vue/typescript-plugin"),
         ),
         install={"npm": "typescript-language-server@5.3.0 @vue/language-server typescript@5.9"},
         quirks=(

@@ -102,13 +102,6 @@ WEB_LINT: tuple[Definition, ...] = (
         launch=parts.Launch(commands=(("biome", "lsp-proxy"),)),
         proofs=(ProofRule(how="version", single=True),),
         disk=parts.DiskReactions(config=parts.ConfigFiles(imports=_BIOME_CONFIG)),
-        exceptions=parts.Exceptions(
-            # It looks there for the process of another client, which would exit with that client.
-            private_folders=("XDG_CACHE_HOME",),
-            # Its background process exits with the last client, sometimes between the first probe
-            # and the connection: in 3 of 120 starts on a busy machine.
-            start_may_fail=True,
-        ),
         install={"npm": "@biomejs/biome", "brew": "biome"},
         quirks=(
             "Starts a process in the background that does the work; here each has its own.",
@@ -130,7 +123,6 @@ WEB_LINT: tuple[Definition, ...] = (
             initialization={"settings": {"run": "onType"}},
         ),
         disk=parts.DiskReactions(config=parts.ConfigFiles(files=_IGNORES, imports=_OXLINT_CONFIG)),
-        exceptions=parts.Exceptions(ignore_files=_IGNORES),
         install={"npm": "oxlint", "brew": "oxlint"},
         quirks=(
             "Wants the whole text with every change.",

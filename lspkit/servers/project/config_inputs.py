@@ -10,12 +10,12 @@ import fnmatch
 import functools
 import os
 import re
-import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
-from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED
+from lspkit.protocol.watching.registrations import CHANGED
+from lspkit.servers.adapters.adapter_table import adapter_of
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import ConfigFiles
 from lspkit.servers.project.config_imports import imported_by
@@ -25,41 +25,6 @@ from lspkit.servers.project.python_environment import Environments
 from lspkit.workspace_boundary import folders_above, is_inside
 
 _WILD = re.compile(r"[*?\[]")
-#: How far the clock of a file system may be behind, in nanoseconds.
-_BEHIND = 20_000_000
-#: For a file that existed when the process was started: its values are unknown.
-_OLD = (0, 0, 0)
-
-
-class Times:
-    """The times and sizes of files that have changed since a process was started.
-
-    For a server that compares these instead of contents. It does not notice new content with an
-    equal time and size: from an archive, from a cache, or on a file system with coarse times.
-    """
-
-    def __init__(self) -> None:
-        self._began = time.time_ns()
-        #: Path: modification time, size and ctime. Those of a deleted file are kept, since the
-        #: server keeps its content.
-        self._known: dict[str, tuple[int, int, int]] = {}
-
-    def hide(self, path: str, kind: int) -> bool:
-        """Whether a file has new content, with the time and size that it had before."""
-        try:
-            found = os.stat(path)
-        except OSError:
-            kind = DELETED
-        if kind == DELETED:
-            self._known.setdefault(path, _OLD)
-            return False
-        known = self._known.get(path, None if kind == CREATED else _OLD)
-        now = self._known[path] = found.st_mtime_ns, found.st_size, found.st_ctime_ns
-        if known is None:
-            return False
-        if known == _OLD:
-            return found.st_mtime_ns < self._began < found.st_ctime_ns + _BEHIND
-        return now[:2] == known[:2] and now != known
 
 
 class Markers:
@@ -91,14 +56,16 @@ class Inputs(msgspec.Struct):
     #: Files and folders that the configuration imports, with itself, and paths where one is
     #: missing; None: not known.
     _imported: frozenset[str] | None = None
-    _times: Times = msgspec.field(default_factory=Times)
+    #: Whether a change on disk outdates this process, by path and kind.
+    _needs_restart: Callable[[str, int], bool] = lambda path, kind: False
+
+    def __post_init__(self) -> None:
+        self._needs_restart = adapter_of(self.definition).restart_rule(self.definition, self.root)
 
     def hold(self, path: str, kind: int = CHANGED) -> bool:
         """Whether it has read a file, and does not read it again at once by itself."""
         config = self.definition.disk.config
-        if changes_modules(path, kind, self.definition, self.root):
-            return True
-        if self._hides_change(path, kind):
+        if changes_modules(path, self.definition, self.root) or self._needs_restart(path, kind):
             return True
         if config is None:
             return False
@@ -115,7 +82,7 @@ class Inputs(msgspec.Struct):
 
     def read(self) -> None:
         """The process is about to start: record the files that it will read."""
-        self._times = Times()
+        self.__post_init__()
         config = self.definition.disk.config
         if config is not None and config.imports:
             self._imported = imported_by(self.root, config.imports)
@@ -125,13 +92,6 @@ class Inputs(msgspec.Struct):
             return is_named(path, config.files, self.root)
         folder, name = os.path.split(path)
         return config.above and is_one_of(name, config.files) and is_inside(self.root, folder)
-
-    def _hides_change(self, path: str, kind: int) -> bool:
-        """Whether it regards a changed source as unchanged, because of its time."""
-        if not self.definition.exceptions.compares_times or not is_inside(path, self.root):
-            return False
-        is_source = self.definition.language_of(os.path.basename(path)) is not None
-        return is_source and self._times.hide(path, kind)
 
     def _import(self, path: str, names: tuple[str, ...]) -> bool:
         if self._imported is None:

@@ -100,17 +100,6 @@ def unseen(
     return ""
 
 
-def unresolved(definition: Definition, name: str, text: str) -> str:
-    """Why a server misjudges the text of a file that does not exist on disk; empty if it does not.
-
-    A file that exists is not affected.
-    """
-    pattern = definition.exceptions.messages.relative_imports
-    if not pattern or re.search(pattern, text) is None:
-        return ""
-    return f"it does not resolve relative imports of a file that is not on disk, such as {name}"
-
-
 # A change on disk
 
 
@@ -169,15 +158,9 @@ def misses_created(definition: Definition, kind: int) -> bool:
     return definition.documents.misses_created and kind == CREATED
 
 
-def changes_modules(path: str, kind: int, definition: Definition, root: str) -> bool:
-    """Whether a server has to be restarted, since it would resolve imports as before.
-
-    A folder of modules, or a file that decides where a module is, was created or deleted.
-    """
-    if definition.disk.refresh is None and is_source_folder(path, definition, root):
-        return True
-    modules = definition.exceptions.modules
-    return kind != CHANGED and is_named(path, modules, root) and is_inside(path, root)
+def changes_modules(path: str, definition: Definition, root: str) -> bool:
+    """Whether a server has to be restarted, since a folder of modules was created or deleted."""
+    return definition.disk.refresh is None and is_source_folder(path, definition, root)
 
 
 def is_source_folder(path: str, definition: Definition, root: str) -> bool:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lspkit.protocol.server_signal import PROGRESS
-from lspkit.servers.definition_parts import ProjectIndex
+from lspkit.servers.adapters.adapter import BackgroundIndex
 
 
 class IndexState:
     """The index of one server process."""
 
-    def __init__(self, rule: ProjectIndex | None) -> None:
-        self.rule = rule
+    def __init__(self, index: BackgroundIndex | None) -> None:
+        #: The title of the work that builds it; empty if the server does not report that.
+        self._title = index.title if index is not None else ""
         #: Tokens of the work that builds it, and when this work began, by the monotonic clock.
         self._work: set[str | int] = set()
         self.began_at: float | None = None
@@ -41,8 +41,7 @@ class IndexState:
 
     def began(self, token: str | int, title: str, now: float) -> None:
         """A piece of work began."""
-        sign = None if self.rule is None else self.rule.built_by
-        if sign is not None and sign.fits(PROGRESS, {"title": title}):
+        if self._title and title == self._title:
             if not self._work:
                 self.began_at = now
             self._work.add(token)
@@ -53,7 +52,7 @@ class IndexState:
 
     def changed(self, paths: Iterable[str]) -> None:
         """Files have changed on disk."""
-        if self.rule is not None and self.rule.opens_changed:
+        if self._title:
             self._changed.update(dict.fromkeys(paths))
 
     def take_changed(self, most: int) -> tuple[list[str], int]:

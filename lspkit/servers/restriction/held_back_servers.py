@@ -18,12 +18,13 @@ from lspkit.config.model import Config
 from lspkit.config.parse import config_of
 from lspkit.config.trust.decision import TrustDecision
 from lspkit.config.trust.key_gate import EXECUTION_KEYS, blocked_content
+from lspkit.servers.adapters.adapter_table import adapter_of
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.project_files import walk
 from lspkit.servers.restriction.trust_profile import PROJECT_FOLDERS, own_files
 from lspkit.servers.selection.choose import aliases, argvs_of, choose, definitions
-from lspkit.servers.selection.program_lookup import find_program, search_folders
+from lspkit.servers.selection.program_lookup import search_folders
 from lspkit.servers.selection.roots import has_marker
 from lspkit.visible_text import one_line
 
@@ -133,11 +134,13 @@ def servers_of(folder: str, loaded: Loaded) -> list[str]:
         if one.trust.untrusted is not None or said.disabled or one.id in loaded.vouched:
             continue
         meant = (is_given and said.selects) or _is_set_up(folder, one)
-        borrows = one.exceptions.borrows
-        lender = borrows[0] if borrows is not None else ""
-        if meant and any(argvs_of(one, folders)) and (not lender or find_program(lender, folders)):
+        if meant and any(argvs_of(one, folders)) and _is_complete(one, folders):
             found.append(one.id)
     return found
+
+
+def _is_complete(one: Definition, folders: list[str]) -> bool:
+    return isinstance(adapter_of(one).complete(one, folders), Definition)
 
 
 def _is_set_up(folder: str, one: Definition) -> bool:

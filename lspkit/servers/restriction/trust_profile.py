@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from lspkit.config.merge import merge_values
+from lspkit.servers.adapters.adapter_table import adapter_of
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.python_environment import (
     FOLDERS,
@@ -24,8 +25,6 @@ from lspkit.servers.project.python_environment import (
     own_packages,
 )
 from lspkit.servers.restriction.compile_commands import compiling
-from lspkit.servers.selection.npm_package import can_load, package_of
-from lspkit.servers.selection.program_lookup import find_program
 from lspkit.workspace_boundary import is_inside, leads_through, project_tree
 
 #: Where projects keep their own programs, relative to a server's root.
@@ -67,12 +66,7 @@ def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> D
     if own := definition.trust.trusted_settings:
         own = _filled(own, {"interpreter": own_interpreter(root)})
         definition = definition.with_launch(settings=merge_values(own, definition.launch.settings))
-    return definition if definition.exceptions.borrows is None else _lent(definition, folders)
-
-
-def as_configured(definition: Definition, folders: Sequence[str]) -> Definition | str:
-    """A server without a profile for untrusted projects, which the user has configured to run."""
-    return definition if definition.exceptions.borrows is None else _lent(definition, folders)
+    return adapter_of(definition).complete(definition, folders)
 
 
 def own_files(definition: Definition, root: str) -> list[str]:
@@ -91,24 +85,6 @@ def trust_helps(definition: Definition, root: str) -> bool:
     profile = definition.trust.untrusted
     needs_own = profile is not None and "tsserver" in _names_in(profile.initialization)
     return not needs_own or bool(own_files(definition, root))
-
-
-def _lent(definition: Definition, folders: Sequence[str]) -> Definition | str:
-    """The definition with the package that it borrows; or why that is missing."""
-    name, package, part = definition.exceptions.borrows or ("", "", "")
-    initialization = definition.launch.initialization
-    if _filled(initialization, {"package": ""}) == initialization:
-        return definition  # the user has configured where it lies
-    needs = f"it needs the package {part}, which comes with {name}"
-    program = find_program(name, folders)
-    if program is None:
-        return f"{needs}, and that was not found"
-    folder = package_of(program, package)
-    if folder is None:
-        return f"{needs}, and where {program} has it cannot be told: name it in `initialization`"
-    if not can_load(folder, part):
-        return f"{needs}, and {folder} has none"
-    return definition.with_launch(initialization=_filled(initialization, {"package": folder}))
 
 
 def restrict(

@@ -12,6 +12,8 @@ from lspkit.config import Config, ServerConfig
 from lspkit.config.merge import expand_dotted_keys, merge_values
 from lspkit.diagnostics.proof_rule import OFFERED, UNTRIED, ProofRule
 from lspkit.protocol.uris import is_utf8
+from lspkit.servers.adapters.adapter import Adapter
+from lspkit.servers.adapters.adapter_table import adapter_of
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.package_folders import PYTHON
 from lspkit.servers.project.python_environment import Environments, find_environments
@@ -76,6 +78,11 @@ class Choice(msgspec.Struct, frozen=True):
     def id(self) -> str:
         """The server's id."""
         return self.definition.id
+
+    @property
+    def adapter(self) -> Adapter:
+        """What only this server needs."""
+        return adapter_of(self.definition)
 
 
 def aliases() -> dict[str, str]:
@@ -285,7 +292,8 @@ def _permitted_with(
     if permit.trusted:
         made = trust_profile.at_home(definition, root, searched)
     elif definition.trust.untrusted is None and definition.id in permit.vouched:
-        made = trust_profile.as_configured(definition, searched)
+        # The user has configured it to run.
+        made = adapter_of(definition).complete(definition, searched)
     else:
         made = trust_profile.restrict(definition, argv, root, workspace)
     if isinstance(made, str):

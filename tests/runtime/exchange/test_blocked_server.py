@@ -10,7 +10,7 @@ import pytest
 import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.runtime.exchange import ask_server
-from lspkit.servers.definition_parts import Exceptions
+from lspkit.servers.adapters.ty import Ty
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.runtime.server_log import PULL, define
 from tests.scripted import ask, workspace
@@ -30,7 +30,7 @@ def starts(argv: list[str]) -> int:
 
 
 def test_a_check_is_done_by_a_new_process(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ASKED, exceptions=Exceptions(blocks_on_new_files=True))
+    define(monkeypatch, ASKED, adapter=Ty())
     argv = scripted(Script(diagnostics=BY_PULL, faults=[Fault(PULL, "hang", nth=2, run=1)]))
     with workspace(tmp_path, argv, text="ERROR\n") as ws:
         assert ws.check("a.scr").verdict.dirty
@@ -39,7 +39,7 @@ def test_a_check_is_done_by_a_new_process(tmp_path, scripted, monkeypatch):
 
 
 def test_so_is_a_question_also_without_a_thread_of_its_own(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ASKED, exceptions=Exceptions(blocks_on_new_files=True))
+    define(monkeypatch, ASKED, adapter=Ty())
     argv = scripted(Script(faults=[Fault(DEFINITION, "hang", run=1)]))
     with workspace(tmp_path, argv) as ws:
         (place,) = ws.submit(ws.definition, "a.scr", 2, 4, timeout=60).result(60)
@@ -48,7 +48,7 @@ def test_so_is_a_question_also_without_a_thread_of_its_own(tmp_path, scripted, m
 
 
 def test_so_are_the_questions_of_many(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ASKED, exceptions=Exceptions(blocks_on_new_files=True))
+    define(monkeypatch, ASKED, adapter=Ty())
     argv = scripted(Script(faults=[Fault(DEFINITION, "hang", run=1)]))
     with workspace(tmp_path, argv) as ws, ThreadPoolExecutor(8) as threads:
         callers = [threads.submit(ask, ws, timeout=60) for _ in range(8)]
@@ -59,7 +59,7 @@ def test_so_are_the_questions_of_many(tmp_path, scripted, monkeypatch):
 def test_one_that_blocks_itself_again_at_once_is_not_replaced_without_end(
     tmp_path, scripted, monkeypatch
 ):
-    define(monkeypatch, ASKED, exceptions=Exceptions(blocks_on_new_files=True))
+    define(monkeypatch, ASKED, adapter=Ty())
     argv = scripted(Script(faults=[Fault(DEFINITION, "hang")]))
     broken = pytest.raises(lspkit.ServerBrokenError, match="it has blocked itself")
     with workspace(tmp_path, argv) as ws, broken:
@@ -68,7 +68,7 @@ def test_one_that_blocks_itself_again_at_once_is_not_replaced_without_end(
 
 
 def test_one_that_still_speaks_is_not_blocked(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, ASKED, exceptions=Exceptions(blocks_on_new_files=True))
+    define(monkeypatch, ASKED, adapter=Ty())
     argv = scripted(Script(faults=[Fault(DEFINITION, "hang")]))
     with workspace(tmp_path, argv) as ws:
         waiting = ws.submit(ws.definition, "a.scr", 2, 4, timeout=3)

@@ -11,7 +11,8 @@ import pytest
 
 import lspkit
 from lspkit.runtime.server.server import Server
-from lspkit.servers.definition_parts import DocumentMessages, Exceptions, Readiness
+from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
+from lspkit.servers.definition_parts import Readiness
 from lspkit.testing import Fault, Log, Script
 from tests.runtime.server_log import OPEN
 from tests.scripted import workspace
@@ -68,9 +69,7 @@ def test_a_caller_whose_time_is_up_does_not_wait_for_the_project(tmp_path, argv)
 
 
 def test_the_symbols_of_a_file_do_not_wait_for_the_project(tmp_path, scripted, rules):
-    symbols = "textDocument/documentSymbol"
-    early = Exceptions(messages=DocumentMessages(answers_before=(symbols,)))
-    rules(readiness=Readiness(load_begins_within=WITHIN), exceptions=early)
+    rules(readiness=Readiness(load_begins_within=WITHIN), adapter=RustAnalyzer())
     with workspace(tmp_path, scripted(Script())) as ws:
         assert [each.name for each in ws.document_symbols("a.scr", timeout=WITHIN / 2)] == ["greet"]
         with pytest.raises(lspkit.RequestTimeoutError):

@@ -9,13 +9,14 @@ import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.report import Report
+from lspkit.servers.adapters.yaml import Yaml
 from lspkit.testing import Diagnostics, Say, Script
 from tests.runtime.server_log import CHANGE, finding, published
 from tests.scripted import workspace
 
 OPEN = "textDocument/didOpen"
 #: The silence is longer than a check may take here: what is proven earlier is proven otherwise.
-RULE = ProofRule(how="quiet", debounce=30.0, trusted=True, asks_before_check=True)
+RULE = ProofRule(how="quiet", debounce=30.0, trusted=True)
 NO_PUSHES = Diagnostics(how="none", version=False)
 
 
@@ -43,7 +44,7 @@ def path(tmp_path: Path) -> Path:
 def test_the_push_after_the_request_is_about_the_text_that_was_sent_before(
     tmp_path, scripted, rules, path
 ):
-    rules(RULE)
+    rules(RULE, adapter=Yaml())
     say = [
         ask(OPEN, path, seconds=0.05),
         push(OPEN, path, seconds=0.1),
@@ -64,7 +65,7 @@ def test_a_check_that_was_under_way_when_the_text_was_sent_is_not_about_it(
 
     The next check takes long: a silence before its end proves nothing.
     """
-    rules(msgspec.structs.replace(RULE, debounce=silence))
+    rules(msgspec.structs.replace(RULE, debounce=silence), adapter=Yaml())
     say = [
         ask(OPEN, path, seconds=0.05),
         push(OPEN, path, seconds=0.1),
@@ -84,7 +85,7 @@ def test_a_check_that_was_under_way_when_the_text_was_sent_is_not_about_it(
 @pytest.mark.parametrize("asks", [True, False])
 def test_without_the_request_only_silence_counts(tmp_path, scripted, rules, path, asks):
     """As with an older release of the server, or with two checks at the same time."""
-    rules(msgspec.structs.replace(RULE, debounce=1.0))
+    rules(msgspec.structs.replace(RULE, debounce=1.0), adapter=Yaml())
     say = [ask(OPEN, path), ask(OPEN, path, seconds=0.02)] if asks else []
     say += [push(OPEN, path, "early", seconds=0.1), push(OPEN, path, seconds=0.15)]
     argv = scripted(Script(say=say, diagnostics=NO_PUSHES))

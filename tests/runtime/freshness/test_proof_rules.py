@@ -9,7 +9,7 @@ import pytest
 import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
-from lspkit.servers.definition_parts import Caveats, DiskReactions, DocumentMessages, Exceptions
+from lspkit.servers.definition_parts import Caveats, DiskReactions
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, progress
 from tests.runtime.server_log import (
     CHANGE,
@@ -17,6 +17,7 @@ from tests.runtime.server_log import (
     POKE,
     PULL,
     SAVE,
+    adapter_with,
     finding,
     messages_of,
     name_of,
@@ -322,14 +323,12 @@ def test_a_server_that_does_not_look_at_the_disk_by_itself_is_made_to(
     assert [one for one in methods if one in (PULL, CHANGE, COMMAND)] == [PULL, method, PULL, PULL]
 
 
-def test_what_a_definition_says_with_a_change_and_with_a_second_look_is_sent(
+def test_what_an_adapter_says_with_a_change_and_with_a_second_look_is_sent(
     tmp_path, scripted, rules
 ):
     rules(
         VERSION,
-        exceptions=Exceptions(
-            messages=DocumentMessages(change_with={"want": True}, touch_with={"rebuild": True})
-        ),
+        adapter=adapter_with(change_params={"want": True}, touch_params={"rebuild": True}),
     )
     argv = scripted(Script())
     (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")

@@ -14,13 +14,14 @@ from lspkit.protocol.server_signal import Signal
 from lspkit.runtime.watch import watcher
 from lspkit.servers.definition_parts import DocumentSync
 from lspkit.testing import Fault, Log, Say, Script
-from tests.runtime.server_log import CHANGE, SAVE, finding, messages_of, published
+from tests.runtime.server_log import CHANGE, SAVE, adapter_with, finding, messages_of, published
 from tests.scripted import workspace
 
 STATUS = "scripted/status"
 LINKS = "textDocument/documentLink"
 CANCEL = "$/cancelRequest"
 CANCELLED, MODIFIED = -32800, -32801
+WITHDRAWS = adapter_with(withdraws_requests=True)
 
 
 def state_of(path: Path, state: str) -> dict[str, Any]:
@@ -151,7 +152,7 @@ def test_a_question_that_was_answered_once_is_withdrawn_the_next_time(
 ):
     """Whether the server can tell of the file is known then; only the order matters."""
     idle = (Signal(STATUS, {"state": "idle"}),)
-    rules(ProofRule(how="version", single=True, rests_by=idle, ask=LINKS, withdraws=True))
+    rules(ProofRule(how="version", single=True, rests_by=idle, ask=LINKS), adapter=WITHDRAWS)
     refusal = Fault(LINKS, "error", code=CANCELLED, message="cancelled", nth=2, times=0)
     faults = [refusal] if answer == "error" else []
     script = Script(say=working(tmp_path / "a.scr"), answers={LINKS: []}, faults=faults)
@@ -167,7 +168,7 @@ def test_a_question_that_was_answered_once_is_withdrawn_the_next_time(
 
 def test_a_question_that_is_dropped_for_another_reason_is_asked_again(tmp_path, scripted, rules):
     idle = (Signal(STATUS, {"state": "idle"}),)
-    rules(ProofRule(how="version", single=True, rests_by=idle, ask=LINKS, withdraws=True))
+    rules(ProofRule(how="version", single=True, rests_by=idle, ask=LINKS), adapter=WITHDRAWS)
     dropped = Fault(LINKS, "error", code=MODIFIED, message="content modified", nth=2)
     script = Script(say=working(tmp_path / "a.scr"), answers={LINKS: []}, faults=[dropped])
     argv = scripted(script)
@@ -179,7 +180,7 @@ def test_a_question_that_is_dropped_for_another_reason_is_asked_again(tmp_path, 
 
 def test_a_question_that_is_refused_is_not_withdrawn_the_next_time(tmp_path, scripted, rules):
     idle = (Signal(STATUS, {"state": "idle"}),)
-    rules(ProofRule(how="version", single=True, rests_by=idle, ask=LINKS, withdraws=True))
+    rules(ProofRule(how="version", single=True, rests_by=idle, ask=LINKS), adapter=WITHDRAWS)
     faults = [Fault(LINKS, "error", message="invalid AST")]
     argv = scripted(Script(say=working(tmp_path / "a.scr"), faults=faults))
     with workspace(tmp_path, argv, text="fine\n") as ws:

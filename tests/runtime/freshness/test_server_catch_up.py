@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.servers.definition_parts import DocumentMessages, DocumentSync, Exceptions
+from lspkit.servers.adapters.jdtls import Jdtls
+from lspkit.servers.definition_parts import DocumentSync
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
 from tests.runtime.server_log import (
     CHANGE,
@@ -16,6 +17,7 @@ from tests.runtime.server_log import (
     PULL,
     SAVE,
     WATCHED,
+    adapter_with,
     finding,
     messages_of,
     name_of,
@@ -62,7 +64,7 @@ def test_a_push_from_before_a_server_has_looked_at_other_files_does_not_count(
 
 
 def test_a_server_that_reads_in_the_background_is_asked_once_it_has_read(tmp_path, scripted, rules):
-    rules(ProofRule(how="pull"), exceptions=Exceptions(read_back=TEXT))
+    rules(ProofRule(how="pull"), adapter=adapter_with(text_request=TEXT))
     faults = [Fault(TEXT, "result", nth=nth, result="old\n") for nth in (1, 2)]
     script = Script(
         diagnostics=BY_PULL, say=[watchers("**/*.scr")], faults=faults, answers={TEXT: "new\n"}
@@ -78,7 +80,7 @@ def test_a_server_that_reads_in_the_background_is_asked_once_it_has_read(tmp_pat
 
 
 def test_a_file_that_is_gone_is_read_when_the_server_knows_it_no_more(tmp_path, scripted, rules):
-    rules(ProofRule(how="pull"), exceptions=Exceptions(read_back=TEXT))
+    rules(ProofRule(how="pull"), adapter=adapter_with(text_request=TEXT))
     faults = [Fault(TEXT, "error", nth=2, message="no such file")]
     script = Script(
         diagnostics=BY_PULL, say=[watchers("**/*.scr")], faults=faults, answers={TEXT: "old\n"}
@@ -105,7 +107,7 @@ def test_a_file_that_is_gone_is_read_when_the_server_knows_it_no_more(tmp_path, 
 def test_a_server_may_have_another_text_of_a_file_than_lspkit(
     tmp_path, scripted, rules, content, known
 ):
-    rules(ProofRule(how="pull"), exceptions=Exceptions(read_back=TEXT))
+    rules(ProofRule(how="pull"), adapter=adapter_with(text_request=TEXT))
     faults = [Fault(TEXT, "result", nth=1, result="old\n")]
     script = Script(
         diagnostics=BY_PULL, say=[watchers("**/*.scr")], faults=faults, answers={TEXT: known}
@@ -123,7 +125,7 @@ def test_a_server_may_have_another_text_of_a_file_than_lspkit(
 
 @pytest.mark.parametrize("timeout", [None, 1.0])
 def test_a_server_that_never_reads_a_file_proves_nothing(tmp_path, scripted, rules, timeout):
-    rules(ProofRule(how="pull"), exceptions=Exceptions(read_back=TEXT))
+    rules(ProofRule(how="pull"), adapter=adapter_with(text_request=TEXT))
     script = Script(diagnostics=BY_PULL, say=[watchers("**/*.scr")], answers={TEXT: "old\n"})
     argv = scripted(script)
     (tmp_path / "b.scr").write_text("old\n", encoding="utf-8")
@@ -164,10 +166,7 @@ def test_a_server_that_takes_in_changes_late_is_asked_about_what_has_changed_fir
 
 
 def test_a_server_may_want_whole_texts_and_not_to_hear_of_saves(tmp_path, scripted, rules):
-    rules(
-        ProofRule(how="pull"),
-        exceptions=Exceptions(messages=DocumentMessages(whole_texts=True, saves=False)),
-    )
+    rules(ProofRule(how="pull"), adapter=Jdtls())
     argv = scripted(Script(diagnostics=BY_PULL))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.check("a.scr")

@@ -21,6 +21,7 @@ from tests.runtime.server_log import (
     heard,
     messages_of,
     published,
+    starting,
     written_outside,
 )
 from tests.scripted import workspace
@@ -34,10 +35,8 @@ SOURCES = (
         how="progress",
         source="build",
         token="build",
-        start=RUN,
         ask=SYMBOLS,
         sees="disk",
-        writes=True,
     ),
 )
 
@@ -102,7 +101,7 @@ def test_an_identifier_that_is_no_string_is_none(tmp_path, scripted, identifier)
 
 
 def test_a_source_is_asked_again_after_work_that_wrote_what_it_reads(tmp_path, scripted, rules):
-    rules(*SOURCES)
+    rules(*SOURCES, adapter=starting(RUN))
     argv = scripted(building(Fault(PULL, "result", nth=1, result=full(finding("old")))))
     (tmp_path / "made.scr").write_text("old\n", encoding="utf-8")
     with workspace(tmp_path, argv, text="fine\n") as ws:
@@ -121,7 +120,7 @@ def test_a_source_is_asked_again_after_work_that_wrote_what_it_reads(tmp_path, s
 def test_a_source_is_not_asked_again_after_work_that_wrote_nothing_it_reads(
     tmp_path, scripted, rules
 ):
-    rules(*SOURCES)
+    rules(*SOURCES, adapter=starting(RUN))
     argv = scripted(building())
     with workspace(tmp_path, argv, text="fine\n") as ws:
         log = Log.of(argv)
@@ -135,7 +134,7 @@ def test_a_source_is_not_asked_again_after_work_that_wrote_nothing_it_reads(
 
 def test_a_source_that_is_not_asked_again_in_time_is_unknown(tmp_path, scripted, rules):
     """What it found before does not count, and what the work has found does."""
-    rules(*SOURCES)
+    rules(*SOURCES, adapter=starting(RUN))
     built = Say(POKE, notification=published(tmp_path / "a.scr", finding("built")))
     old = Fault(PULL, "result", nth=1, result=full(finding("old")))
     argv = scripted(building(old, Fault(PULL, "hang", nth=2), say=(built,)))

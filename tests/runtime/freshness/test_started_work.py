@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import Signal
-from lspkit.servers.definition_parts import Exceptions, Readiness
+from lspkit.servers.adapters.jdtls import Jdtls
+from lspkit.servers.definition_parts import Readiness
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.server_log import (
     CHANGE,
     POKE,
     PULL,
     SAVE,
+    adapter_with,
     asked,
     finding,
     full,
     messages_of,
     published,
+    starting,
     told,
     written_outside,
 )
@@ -29,10 +31,8 @@ from tests.scripted import workspace
 SYMBOLS = "textDocument/documentSymbol"
 RUN, STOP = "scripted/run", "scripted/stop"
 STATUS = "scripted/status"
-BUILD = ProofRule(
-    how="progress", source="build", token="build", start=RUN, ask=SYMBOLS, sees="disk"
-)
-PUBLISHES = ProofRule(how="progress", token="Publishing", publishes=True, trusted=True, ask=SYMBOLS)
+BUILD = ProofRule(how="progress", source="build", token="build", ask=SYMBOLS, sees="disk")
+PUBLISHES = ProofRule(how="progress", token="Publishing", ask=SYMBOLS)
 BY_PULL = Diagnostics(how="pull")
 
 
@@ -49,7 +49,7 @@ def status(*, quiet: bool) -> dict[str, Any]:
 
 
 def test_what_the_work_has_found_may_come_after_its_end(tmp_path, scripted, rules):
-    rules(BUILD)
+    rules(BUILD, adapter=starting(RUN))
     late = published(tmp_path / "a.scr", finding("late"))
     say = [
         Say(RUN, notification=work("begin")),
@@ -65,7 +65,7 @@ def test_what_the_work_has_found_may_come_after_its_end(tmp_path, scripted, rule
 
 def test_work_is_started_only_when_it_is_not_under_way(tmp_path, scripted, rules):
     """Otherwise the one under way might be cancelled, which looks like its end."""
-    rules(BUILD)
+    rules(BUILD, adapter=starting(RUN))
     say = [
         Say(RUN, notification=work("begin"), times=0),
         Say(POKE, notification=work("end"), times=0),
@@ -89,7 +89,7 @@ def test_work_is_started_only_when_it_is_not_under_way(tmp_path, scripted, rules
 
 
 def test_work_that_nobody_waits_for_any_more_is_ended(tmp_path, scripted, rules):
-    rules(msgspec.structs.replace(BUILD, stop=STOP))
+    rules(BUILD, adapter=starting(RUN, STOP))
     say = [
         Say(RUN, notification=work("begin"), times=0),
         Say(STOP, notification=work("end")),
@@ -105,7 +105,7 @@ def test_work_that_nobody_waits_for_any_more_is_ended(tmp_path, scripted, rules)
 
 
 def test_work_that_somebody_waits_for_is_left_alone(tmp_path, scripted, rules):
-    rules(msgspec.structs.replace(BUILD, stop=STOP))
+    rules(BUILD, adapter=starting(RUN, STOP))
     say = [
         Say(RUN, notification=work("begin"), times=0),
         Say(POKE, notification=work("end"), times=0),
@@ -130,7 +130,7 @@ def test_work_that_somebody_waits_for_is_left_alone(tmp_path, scripted, rules):
 
 
 def test_callers_who_wait_for_the_same_work_share_it(tmp_path, scripted, rules):
-    rules(BUILD)
+    rules(BUILD, adapter=starting(RUN))
     say = [Say(RUN, notification=work("begin")), Say(RUN, notification=work("end"), seconds=0.5)]
     argv = scripted(Script(diagnostics=Diagnostics(how="none"), say=say))
     for name in ("b.scr", "c.scr"):
@@ -141,10 +141,11 @@ def test_callers_who_wait_for_the_same_work_share_it(tmp_path, scripted, rules):
     assert [one.verdict.value for one in reports.values()] == ["clean"] * 3
 
 
-def test_a_push_in_the_course_of_the_work_is_a_proof(tmp_path, scripted, rules):
-    rules(PUBLISHES)
+def test_a_push_in_the_course_of_the_work_counts(tmp_path, scripted, rules):
+    rules(PUBLISHES, adapter=Jdtls())
     found = published(tmp_path / "a.scr", finding("found"))
     say = [
+        Say(SYMBOLS, notification=work("begin", "Validate documents"), seconds=0.2),
         Say(SYMBOLS, notification=work("begin", "Publishing"), seconds=0.3),
         Say(SYMBOLS, notification=found, seconds=0.4),
     ]
@@ -153,7 +154,7 @@ def test_a_push_in_the_course_of_the_work_is_a_proof(tmp_path, scripted, rules):
         report = ws.check("a.scr")
         assert told(Log.of(argv)) == ["didOpen a.scr", "didChange a.scr"]
     assert (report.verdict.value, messages_of(report)) == ("dirty", ["found"])
-    assert [one.how for one in report.servers] == ["progress"]
+    assert [one.how for one in report.servers] == ["quiet"]
 
 
 # Whether it is to be believed
@@ -212,7 +213,7 @@ def test_while_the_project_is_loaded_anew_questions_are_answered_and_findings_wa
 def test_a_server_whose_index_lags_behind_is_asked_again_while_it_finds_nothing(
     tmp_path, scripted, rules, within, found
 ):
-    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=within))
+    rules(ProofRule(how="version"), adapter=adapter_with(index_lag=within))
     method = "workspace/symbol"
     place = {"uri": (tmp_path / "a.scr").as_uri(), "range": finding("")["range"]}
     faults = [Fault(method, "result", nth=nth, result=[]) for nth in (1, 2)]
@@ -224,7 +225,7 @@ def test_a_server_whose_index_lags_behind_is_asked_again_while_it_finds_nothing(
 
 def test_a_name_that_is_nowhere_is_given_up_after_a_moment(tmp_path, scripted, rules):
     """And not before it: the last question comes when there is no more time."""
-    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=0.2))
+    rules(ProofRule(how="version"), adapter=adapter_with(index_lag=0.2))
     argv = scripted(Script(answers={"workspace/symbol": []}))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
         assert ws.workspace_symbols("other", "a.scr") == []
@@ -239,7 +240,7 @@ def test_a_name_that_is_nowhere_is_given_up_after_a_moment(tmp_path, scripted, r
 
 
 def test_who_shows_a_text_of_his_own_does_not_wait_for_all_of_that(tmp_path, scripted, rules):
-    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=3.0))
+    rules(ProofRule(how="version"), adapter=adapter_with(index_lag=3.0))
     answers = {"workspace/symbol": []}
     argv = scripted(Script(answers=answers))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
@@ -251,7 +252,7 @@ def test_who_shows_a_text_of_his_own_does_not_wait_for_all_of_that(tmp_path, scr
 
 
 def test_a_caller_without_the_time_for_that_is_told_what_is_known(tmp_path, scripted, rules):
-    rules(ProofRule(how="version"), exceptions=Exceptions(indexed_within=30.0))
+    rules(ProofRule(how="version"), adapter=adapter_with(index_lag=30.0))
     argv = scripted(Script(answers={"workspace/symbol": []}))
     with workspace(tmp_path, argv, text="def greet\n") as ws:
         ws.document_symbols("a.scr")

@@ -16,10 +16,10 @@ from lspkit.diagnostics.edit_report import EditReport
 from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
 from lspkit.operations.checks.check_edit import CheckEditRequest
 from lspkit.operations.checks.dependent_files import EditedFile
-from lspkit.protocol.server_signal import PROGRESS, Signal
 from lspkit.runtime.freshness import other_files
 from lspkit.runtime.freshness.check_file import NO_TIME
-from lspkit.servers.definition_parts import DocumentSync, ProjectIndex
+from lspkit.servers.adapters.adapter import BackgroundIndex
+from lspkit.servers.definition_parts import DocumentSync
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from lspkit.testing.script import progress
 from tests.runtime.server_log import (
@@ -27,6 +27,7 @@ from tests.runtime.server_log import (
     CLOSE,
     OPEN,
     PULL,
+    adapter_with,
     asked,
     define,
     name_of,
@@ -186,8 +187,8 @@ def test_the_text_before_the_edit_is_shown_only_to_a_server_that_takes_it_into_a
 
 
 def test_a_search_does_not_show_the_new_text_before_it_is_over(tmp_path, scripted, monkeypatch):
-    index = ProjectIndex(built_by=Signal(PROGRESS, {"title": "index"}), opens_changed=True)
-    define(monkeypatch, OFFERED, index=index)
+    adapter = adapter_with(index=BackgroundIndex(title="index"))
+    define(monkeypatch, OFFERED, adapter=adapter)
     files(tmp_path, b="fine\n")
     argv = scripted(users(tmp_path, "b.scr", say=progress("index")))
     with workspace(tmp_path, argv, text="def greet one\n") as ws:

@@ -9,8 +9,9 @@ import pytest
 import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.runtime.pool import disk_events
+from lspkit.servers.adapters.ty import Ty
 from lspkit.servers.definition import Definition
-from lspkit.servers.definition_parts import DiskReactions, Exceptions, Launch, Refresh, Roots
+from lspkit.servers.definition_parts import DiskReactions, Launch, Refresh, Roots
 from lspkit.servers.project.file_relevance import may_read
 from lspkit.testing import Fault, Log, Script
 from tests.runtime.pool.test_disk_events import BY_PULL, SCR, happened, listening, watching
@@ -22,6 +23,7 @@ from tests.runtime.server_log import (
     OPEN,
     PULL,
     WATCHED,
+    adapter_with,
     define,
     heard,
     outside,
@@ -222,7 +224,7 @@ def test_of_very_many_packages_only_some_are_watched_by_themselves(packages, mon
 def test_one_that_would_lose_an_edit_is_asked_something_after_many_files(
     tmp_path, scripted, monkeypatch
 ):
-    define(monkeypatch, ProofRule(how="pull"), exceptions=Exceptions(loses_edits_after=5))
+    define(monkeypatch, ProofRule(how="pull"), adapter=adapter_with(loses_edits_after=5))
     with watching(tmp_path, scripted(listening("**/*.scr"))) as (_, log):
         for number in range(8):
             (tmp_path / f"{number}.scr").touch()
@@ -233,7 +235,7 @@ def test_one_that_would_block_is_made_to_end_its_work_before_it_is_told_of_a_new
     tmp_path, scripted, monkeypatch
 ):
     """By a change of another document than the one that somebody waits for."""
-    define(monkeypatch, ProofRule(how="pull"), exceptions=Exceptions(blocks_on_new_files=True))
+    define(monkeypatch, ProofRule(how="pull"), adapter=Ty())
     (tmp_path / "b.scr").write_text("ok\n")
     silent = listening("**/*.scr", faults=[Fault("textDocument/hover", "hang")])
     with watching(tmp_path, scripted(silent)) as (ws, log):

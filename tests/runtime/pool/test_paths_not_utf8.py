@@ -9,7 +9,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.servers.definition_parts import DocumentMessages, Exceptions
+from lspkit.servers.adapters.ty import Ty
 from lspkit.testing import Log
 from lspkit.testing.plugin import Scripted
 from tests.runtime.pool.test_disk_events import SCR
@@ -21,8 +21,7 @@ ODD, NEW = os.fsdecode(b"odd\xff.scr"), os.fsdecode(b"new\xff.scr")
 
 @pytest.fixture
 def argv(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    messages = DocumentMessages(utf8_paths=True)
-    define(monkeypatch, ProofRule(how="pull"), exceptions=Exceptions(messages=messages))
+    define(monkeypatch, ProofRule(how="pull"), adapter=Ty())
     return scripted(SCR)
 
 

@@ -9,7 +9,9 @@ import pytest
 import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.runtime.pool.slot import MOST_STARTS
-from lspkit.servers.definition_parts import ConfigFiles, DiskReactions, Exceptions
+from lspkit.servers.adapters.adapter import Adapter
+from lspkit.servers.adapters.biome import Biome
+from lspkit.servers.definition_parts import ConfigFiles, DiskReactions
 from lspkit.testing import Fault, Log, Script
 from tests.runtime.server_log import define
 from tests.scripted import ask, workspace
@@ -29,7 +31,7 @@ def starts(argv: list[str]) -> int:
 
 
 def test_a_check_is_done_by_the_next_one(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, PUBLISHED, exceptions=Exceptions(start_may_fail=True))
+    define(monkeypatch, PUBLISHED, adapter=Biome())
     argv = scripted(gone_in(1))
     with workspace(tmp_path, argv, text="ERROR\n") as ws:
         assert ws.check("a.scr").verdict.dirty
@@ -37,7 +39,7 @@ def test_a_check_is_done_by_the_next_one(tmp_path, scripted, monkeypatch):
 
 
 def test_so_is_a_question(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, PUBLISHED, exceptions=Exceptions(start_may_fail=True))
+    define(monkeypatch, PUBLISHED, adapter=Biome())
     argv = scripted(gone_in(1))
     with workspace(tmp_path, argv) as ws:
         assert ask(ws) == "1:5"
@@ -51,7 +53,7 @@ def test_the_next_one_is_forgiven_as_well_if_there_was_something_in_between(
     define(
         monkeypatch,
         PUBLISHED,
-        exceptions=Exceptions(start_may_fail=True),
+        adapter=Biome(),
         disk=DiskReactions(config=anew),
     )
     argv = scripted(gone_in(1, 3))
@@ -64,7 +66,7 @@ def test_the_next_one_is_forgiven_as_well_if_there_was_something_in_between(
 
 
 def test_a_question_that_ends_the_server_is_not_asked_twice(tmp_path, scripted, monkeypatch):
-    define(monkeypatch, PUBLISHED, exceptions=Exceptions(start_may_fail=True))
+    define(monkeypatch, PUBLISHED, adapter=Biome())
     argv = scripted(Script(faults=[Fault("textDocument/definition", "crash", code=0)]))
     with workspace(tmp_path, argv) as ws:
         assert ws.hover("a.scr", 1, 5)
@@ -77,11 +79,9 @@ def test_a_question_that_ends_the_server_is_not_asked_twice(tmp_path, scripted, 
     assert starts(argv) == 2
 
 
-@pytest.mark.parametrize(("may_fail", "runs"), [(True, (1, 2)), (False, (1,))])
-def test_one_that_fails_again_is_spared_for_a_while(
-    tmp_path, scripted, monkeypatch, may_fail, runs
-):
-    define(monkeypatch, PUBLISHED, exceptions=Exceptions(start_may_fail=may_fail))
+@pytest.mark.parametrize(("adapter", "runs"), [(Biome(), (1, 2)), (Adapter(), (1,))])
+def test_one_that_fails_again_is_spared_for_a_while(tmp_path, scripted, monkeypatch, adapter, runs):
+    define(monkeypatch, PUBLISHED, adapter=adapter)
     argv = scripted(gone_in(*runs))
     with workspace(tmp_path, argv, text="ERROR\n") as ws:
         report = ws.check("a.scr")

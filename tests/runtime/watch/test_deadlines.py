@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lspkit.protocol.watching.registrations import FileEvent
-from lspkit.runtime.watch.notifier import Notifier, best_notifier
+from lspkit.runtime.watch.notifier import Notifier
+from lspkit.runtime.watch.scanner import best_notifier
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.watching import (
     PATIENCE,
