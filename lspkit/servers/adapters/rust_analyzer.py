@@ -13,14 +13,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from lspkit.diagnostics.freshness_events import (
-    PATIENCE,
-    Case,
-    Judged,
-    Proven,
-    Ready,
-    RequestAnswered,
-)
+from lspkit.diagnostics import freshness_events as events
+from lspkit.diagnostics.freshness_events import Case, Judged
 from lspkit.diagnostics.progress_proof import may_start, runs_of
 from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.methods import DOCUMENT_SYMBOLS
@@ -45,21 +39,20 @@ class RustAnalyzer(Adapter):
     def proof_by_progress(self, case: Case) -> Judged:
         """A run that was started after the text was on disk, ended, and had its findings sent."""
         rule = case.rule
-        ready = next(event.at for event in case.events if isinstance(event, Ready))
+        ready = next(event.at for event in case.events if isinstance(event, events.Ready))
         since = max(case.since, ready)
         runs = runs_of(rule, case.events)
         for run in runs:
             if run.asked < since or run.ended is None or run.stopped:
                 continue
-            for event in case.events:
-                if not isinstance(event, RequestAnswered) or event.tag != rule.ask:
-                    continue
-                if event.at >= run.ended:
-                    return Proven("progress", event.at)
+            answered = (item for item in case.events if isinstance(item, events.RequestAnswered))
+            for event in answered:
+                if event.tag == rule.ask and event.at >= run.ended:
+                    return events.Proven("progress", event.at)
             return case.wait("ordered")  # its findings may not have been sent yet
         if may_start(rule, case.events, case.now):
             return case.wait("start")
         last = runs[-1]
         if last.began is None:
-            return case.wait(until=last.asked + PATIENCE)
+            return case.wait(until=last.asked + events.PATIENCE)
         return case.wait("stop" if self.stop_work and last.asked < since else "")

@@ -24,10 +24,8 @@ from lspkit.servers.selection.npm_package import can_load, package_of
 from lspkit.servers.selection.program_lookup import find_program
 
 #: The program that brings the plugin, its npm package, and the plugin.
-_PROGRAM, _PACKAGE, _PLUGIN = (
-    *("vue-language-server", "@vue/language-server"),
-    "@vue/typescript-plugin",
-)
+_PROGRAM, _PACKAGE = "vue-language-server", "@vue/language-server"
+_PLUGIN = "@vue/typescript-plugin"
 #: Stands in the definition for the folder of the package.
 _PLACE = b'"{package}"'
 

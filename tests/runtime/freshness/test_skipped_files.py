@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
+from lspkit.servers.adapters.oxlint import Oxlint
 from lspkit.servers.definition_parts import Caveats
 from lspkit.testing import Diagnostics, Say, Script
 from tests.runtime.server_log import OPEN, define, finding, published
@@ -32,6 +33,19 @@ def test_a_server_is_not_believed_to_find_nothing_in_a_folder_that_it_passes_ove
     )
     assert broken.verdict.dirty
     assert elsewhere.verdict.clean
+
+
+def test_oxlint_is_not_believed_to_find_nothing_in_a_file_that_an_ignore_file_names(
+    tmp_path, scripted, monkeypatch
+):
+    define(monkeypatch, ProofRule(), adapter=Oxlint())
+    (tmp_path / ".eslintignore").write_text("b.*\n", encoding="utf-8")
+    (tmp_path / "b.scr").write_text("fine\n", encoding="utf-8")
+    with workspace(tmp_path, scripted(Script()), text="fine\n") as ws:
+        assert ws.check("a.scr").verdict.clean
+        ignored = ws.check("b.scr")
+    assert ignored.verdict.unknown
+    assert "it passes over what .eslintignore names" in ignored.why
 
 
 @pytest.mark.parametrize("severity", [2, 3, 4])

@@ -13,6 +13,8 @@ import pytest
 import lspkit
 from lspkit.config import read_config
 from lspkit.runtime.process.process_setup import environment_of
+from lspkit.servers.adapters.biome import Biome
+from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import HARMLESS, TrustProfile, UntrustedRun
 from lspkit.servers.restriction.trust_profile import Permit
@@ -100,6 +102,29 @@ def test_a_restricted_server_does_not_start_in_the_project(
     assert (folder == tmp_path) == trusted
     assert trusted or not folder.is_relative_to(tmp_path)
     assert ("PYTHONSAFEPATH" in variables) == (not trusted)
+
+
+def test_biome_gets_a_cache_folder_of_its_own(tmp_path: Path, scripted, monkeypatch) -> None:
+    """Otherwise it finds the process of another client there, which ends with that client."""
+    define(monkeypatch, adapter=Biome())
+    (tmp_path / "a.scr").write_text("fine\n")
+    argv = scripted(Script())
+    with lspkit.Workspace(tmp_path, config=config_for(argv)) as ws:
+        ws.check("a.scr")
+        [pid] = Log.of(argv).pids()
+        variables = psutil.Process(pid).environ()
+    assert variables["XDG_CACHE_HOME"] == variables["TMPDIR"] != os.environ.get("XDG_CACHE_HOME")
+
+
+def test_rust_analyzer_is_told_that_its_state_is_understood(tmp_path: Path, scripted, monkeypatch):
+    define(monkeypatch, adapter=RustAnalyzer())
+    (tmp_path / "a.scr").write_text("fine\n")
+    argv = scripted(Script())
+    with lspkit.Workspace(tmp_path, config=config_for(argv)) as ws:
+        ws.document_symbols("a.scr")
+    [message] = Log.of(argv).messages("initialize")
+    capabilities = message["params"]["capabilities"]
+    assert capabilities["experimental"] == {"serverStatusNotification": True}
 
 
 def test_without_a_place_for_temporary_files_a_server_is_unavailable_at_once(
