@@ -72,9 +72,9 @@ class DiskEvents:
         #: Runs a job on another thread.
         self._later = later
         self._files = files
-        self._outer = OuterFolders(files.boundary.root)
         #: Guards the fields below. Nothing is sent and nothing is read while it is held.
         self._lock = threading.Lock()
+        self._outer = OuterFolders(files.boundary.root, self._lock)
         #: The changed files of the languages of these servers.
         self._changelog = Changelog(self._lock)
         #: Servers whose roots are watched, by identity. Replaced as a whole: readers need no lock.
@@ -101,7 +101,7 @@ class DiskEvents:
             self._began = time.monotonic()  # before the next lines, for readers without the lock
             queue = EventQueue(server, self._deliver)
             self._held = {**self._held, id(server): queue}
-            self._outer.mean(server.root)
+        self._outer.mean(server.root)
         definition, workspace = server.choice.definition, self._files.boundary.root
         around = self._outer.ask_work_tree() if definition.disk.reads_work_tree else []
         server.watched.add(unasked(server, around[:1]))
@@ -206,8 +206,7 @@ class DiskEvents:
         with self._lock:
             queue = self._held.get(id(server))
             self._held = {at: other for at, other in self._held.items() if other is not queue}
-            if not self._held:
-                self._outer.clear()
+        self._outer.clear(is_unused=lambda: not self._held)
         if queue is None:
             return
         with self._watcher_lock:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import math
 import os
-import threading
 import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -132,9 +131,7 @@ class EventQueue:
         #: Event: its meaning, for these registrations. Read and changed during delivery.
         self._known: dict[FileEvent, EventMeaning] = {}
         self._known_for: object = None
-        #: Guards the next field.
-        self._lock = threading.Lock()
-        #: The last events that the server has not registered for.
+        #: The last events that the server has not registered for. Guarded by its lock.
         self._unwanted: collections.deque[ServerFileEvent] = collections.deque(maxlen=UNWANTED)
 
     def deliver(self, until: float) -> bool:
@@ -148,14 +145,14 @@ class EventQueue:
 
         Some servers register only after they have read files and answered about them.
         """
-        watched = self.server.watched
+        watched, server_lock = self.server.watched, self.server.channel.lock
         while True:
             edition = watched.edition
             found = [(one, self._meaning(one)) for one in events]
             unwanted = [one for one, meaning in found if not meaning.kinds]
             if not unwanted:
                 return found
-            with self._lock:
+            with server_lock:
                 if watched.edition is edition:  # else `take_wanted` may have come too early
                     self._unwanted.extend(unwanted)
                     return found
@@ -173,7 +170,7 @@ class EventQueue:
 
     def take_wanted(self) -> list[ServerFileEvent]:
         """The kept events that the server has registered for by now; they are kept no longer."""
-        with self._lock:
+        with self.server.channel.lock:
             late = [one for one in self._unwanted if kinds_for(self.server.watched, one.event)]
             for one in late:
                 self._unwanted.remove(one)

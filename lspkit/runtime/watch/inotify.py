@@ -18,7 +18,6 @@ import os
 import select
 import struct
 import termios
-import threading
 from collections.abc import Callable, Iterator
 
 from lspkit.runtime.watch.notifier import Hints, Notifier
@@ -82,8 +81,7 @@ class InotifyNotifier(Notifier):
         self._descriptor = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._descriptor < 0:
             raise _error("inotify_init1")
-        #: Guards `_wake_fd`, whose number may be reused after it was closed.
-        self._wake_lock = threading.Lock()
+        #: Guarded by the lock: its number may be reused after it was closed.
         try:
             self._wake_fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         except OSError:
@@ -139,7 +137,7 @@ class InotifyNotifier(Notifier):
             os.eventfd_read(self._wake_fd)
 
     def wake(self) -> None:
-        with self._wake_lock:
+        with self._lock:
             if self._wake_fd >= 0:
                 os.eventfd_write(self._wake_fd, 1)
 
@@ -177,7 +175,7 @@ class InotifyNotifier(Notifier):
                 self.writing.add(path)
 
     def close(self) -> None:
-        with self._wake_lock:
+        with self._lock:
             self._close()
 
     def drop_after_fork(self) -> None:

@@ -25,6 +25,8 @@ class Notifier:
     blind = False
 
     def __init__(self) -> None:
+        #: Guards what several threads use: the class says what that is.
+        self._lock = threading.Lock()
         #: Set when hints were lost: everything has to be looked at. Reset by the reader.
         self.lost = False
         #: Files that a program is writing, as far as that is known. Emptied by the reader.

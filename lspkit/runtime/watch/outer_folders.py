@@ -17,7 +17,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from lspkit.limits import MOST_FOLDERS_BESIDE, MOST_FOLDERS_OF_BRANCH, MOST_LINKED_FOLDERS
 from lspkit.runtime.watch.excluded_folders import EXCLUDED
@@ -34,12 +34,13 @@ _SKIPPED = EXCLUDED | {"site-packages"}
 class OuterFolders:
     """Which of them are watched. For any thread."""
 
-    def __init__(self, workspace: str) -> None:
+    def __init__(self, workspace: str, lock: threading.Lock) -> None:
         self._workspace = workspace
         #: The work tree around it.
         self._tree = project_tree(workspace)
-        #: Guards the fields below; the first three are replaced as a whole.
-        self._lock = threading.Lock()
+        #: That of `DiskEvents`. It guards the fields below; the first three are replaced as a
+        #: whole.
+        self._lock = lock
         #: Folders that servers have registered for, and folders that are watched in any case.
         self._asked: frozenset[str] = frozenset()
         self._meant: frozenset[str] = frozenset()
@@ -149,9 +150,11 @@ class OuterFolders:
                 self._watched.discard(folder)
                 self._counts.subtract(self._branch(folder))
 
-    def clear(self) -> None:
-        """Nothing is watched any more."""
+    def clear(self, is_unused: Callable[[], bool]) -> None:
+        """Nothing is watched any more, unless another server has begun meanwhile."""
         with self._lock:
+            if not is_unused():
+                return
             self._asked = self._meant = self._linked = frozenset()
             self._watched.clear()
             self._counts.clear()

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -48,8 +47,7 @@ class WatchfilesNotifier(Notifier):
         self._watcher: RustNotify | None = None
         self._waiting = False
         self._failures = 0
-        #: Guards the fields below.
-        self._lock = threading.Lock()
+        # The lock guards the fields below.
         #: The folders to watch, with their inodes: another folder may replace one.
         self._folders: dict[str, int] = {}
         #: Those that the watcher does not watch yet.

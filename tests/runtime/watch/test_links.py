@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,7 @@ def test_a_file_that_is_written_by_a_name_outside_has_changed(
 @pytest.fixture
 def outer(root: Path) -> OuterFolders:
     """What decides which targets outside of the root are watched."""
-    return OuterFolders(str(root))
+    return OuterFolders(str(root), threading.Lock())
 
 
 def followed(outer: OuterFolders, root: Path) -> set[str]:
