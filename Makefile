@@ -4,6 +4,7 @@
 #   make demo    a small broken project, checked with the embedded default server
 #   make test    everything: sets up the real servers, runs all tests, leaves nothing running
 #   make check   the quick loop: lint, format, types, unit tests
+#   make size    lines of code and modules of each folder, beside their budget
 #   make bench   measures and writes benchmarks/report.md
 #   make docs    builds the site into build/site
 #   make fuzz    the property tests with very many examples
@@ -36,7 +37,7 @@ export PYTHONDONTWRITEBYTECODE :=
 install = { $(PYTHON) -c 'import pip' 2>/dev/null || $(PYTHON) -m ensurepip >/dev/null; } && \
     $(PYTHON) -m pip -qq --disable-pip-version-check install --editable '.[$(EXTRAS)]'
 
-.PHONY: help demo test check bench docs fuzz hooks clean servers
+.PHONY: help demo test check size bench docs fuzz hooks clean servers
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -63,6 +64,9 @@ check: $(DEV_READY)
 	wait $$types || failed="$$failed types"; \
 	cat "$$said"; \
 	[ -z "$$failed" ]
+
+size: $(DEV_READY)
+	@$(PYTHON) tools/code_size.py
 
 # ARGS="--quick" takes less than five minutes and writes to build/bench; a name runs that one alone.
 bench: $(DEV_READY) servers
