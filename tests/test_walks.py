@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from lspkit.testing import Diagnostics, Script, progress
+import lspkit
+from lspkit.testing import Diagnostics, Fault, Script, progress
 from tests.scripted import SOURCE, ask, comes_true, workspace
 from tests.test_docs import draw
 
@@ -105,6 +106,17 @@ def test_a_check_walks_as_shown(tmp_path, scripted):
             with workspace(tmp_path, scripted(script), text=f"{SOURCE}ERROR\n") as ws:
                 for _ in range(2):
                     assert ws.check("a.scr", timeout=60).verdict.dirty
+    assert wrong_steps(steps, calls) == []
+
+
+def test_a_server_ends_and_is_started_again_as_shown(tmp_path, scripted):
+    steps = draw().END
+    crash = Fault("textDocument/definition", "crash", code=1, run=1)
+    with noted(steps) as calls, workspace(tmp_path, scripted(Script(faults=[crash]))) as ws:
+        assert ws.document_symbols("a.scr")  # one that has answered may be started again at once
+        with pytest.raises(lspkit.ServerBrokenError):
+            ask(ws)
+        assert ask(ws) == "1:5"
     assert wrong_steps(steps, calls) == []
 
 

@@ -144,7 +144,7 @@ DEFINITION: tuple[Thread | Call, ...] = (
     Call(4, "read_location_ranges", "protocol/wire/raw_items.py", "decodes an answer"),
     Call(4, "find_places", "runtime/host/find_places.py", "URIs become paths"),
     Thread("another thread for calls, if the server does not run yet"),
-    Call(0, "Pool._start", "runtime/pool/pool.py", "one start for all callers"),
+    Call(0, "Pool._start", "runtime/pool/pool.py", "one start serves all callers"),
     Call(1, "Server.start", "runtime/server/server.py", "sends initialize"),
     Call(2, "Guardian.launch", "runtime/process/guardian.py", "a process that starts processes"),
     Thread("the writer thread of the server"),
@@ -171,8 +171,13 @@ CHECK: tuple[Thread | Call, ...] = (
     Call(8, "wait_until_read", "runtime/freshness/server_catch_up.py", "it has read what changed"),
     Call(8, "wait_while_reloading", "runtime/exchange/preparation.py", "and its configuration"),
     Call(8, "prove", "runtime/freshness/proof_by_request.py", "for each proof rule, either"),
-    Call(9, "begin_pull", "runtime/freshness/proof_by_request.py", "asks for the findings"),
-    Call(9, "await_reply", "runtime/exchange/ask_server.py", "unless they were asked for before"),
+    Call(
+        9,
+        "begin_pull",
+        "runtime/freshness/proof_by_request.py",
+        "asks, unless it has before",
+    ),
+    Call(9, "await_reply", "runtime/exchange/ask_server.py", "and waits for them"),
     Call(9, "wait_for_push", "runtime/freshness/proof_by_push.py", "or waits until it has spoken"),
     Call(10, "DocumentChannel.sync", "runtime/server/document_channel.py", "shows it the text"),
     Call(10, "DiagnosticsRecord.facts", "runtime/server/diagnostics_record.py", "what happened"),
@@ -184,8 +189,35 @@ CHECK: tuple[Thread | Call, ...] = (
     Call(2, "DiagnosticsRecord.pushed", "runtime/server/diagnostics_record.py", "keeps the push"),
     Call(2, "Broadcast.tell", "runtime/concurrency/broadcast.py", "wakes those who wait for it"),
 )
+END: tuple[Thread | Call, ...] = (
+    _READER[0],
+    Call(0, "Connection._read", "runtime/server/connection.py", "the output has ended"),
+    Call(1, "Server._on_lost", "runtime/server/server.py", "why, and the exit status"),
+    Call(2, "Server._end_with", "runtime/server/server.py", ""),
+    Call(3, "Pool._end", "runtime/pool/pool.py", "before any caller knows"),
+    Call(4, "record_end", "runtime/pool/slot.py", "when another may be started"),
+    Call(4, "DocumentChannel.end", "runtime/server/document_channel.py", "its state is ENDED"),
+    Call(3, "Waiter.complete", "runtime/concurrency/waiter.py", "each request gets ConnectionLost"),
+    _CALL,
+    Call(
+        0, "LocalEngine._carry_out", "runtime/engine.py", "the next call, not a timer"
+    ),
+    Call(1, "Pool.servers_for", "runtime/pool/pool.py", ""),
+    Call(2, "Pool.server_of", "runtime/pool/pool.py", ""),
+    Call(3, "Pool._take_slot", "runtime/pool/pool.py", ""),
+    Call(4, "next_step", "runtime/pool/slot.py", "may another be started? raises if not"),
+    Thread("another thread for calls"),
+    Call(0, "Pool._start", "runtime/pool/pool.py", "one or several; the state lets one start it"),
+    Call(1, "Server.start", "runtime/server/server.py", "STARTING"),
+    Call(2, "Guardian.launch", "runtime/process/guardian.py", "a process that starts processes"),
+    Call(2, "Connection.start", "runtime/server/connection.py", "three threads"),
+)
 #: The walks, by the headings under which they are on the page.
-WALKS = {"The walk of a definition": DEFINITION, "The walk of a check": CHECK}
+WALKS = {
+    "The walk of a definition": DEFINITION,
+    "The walk of a check": CHECK,
+    "The end of a server, and the next start": END,
+}
 
 
 def picture(width: int, height: int, parts: list[str]) -> str:

@@ -89,7 +89,7 @@ class OtherScope(msgspec.Struct, frozen=True):
 
 
 class Host(Protocol):
-    """What operations may ask of the runtime.
+    """What operations may ask of the runtime: `CallHost` in `runtime/host/call_host.py` does it.
 
     Each method blocks until it is done, the time of the call is up, or the call is cancelled.
     `seconds` is a limit of its own; None: the time of the call.

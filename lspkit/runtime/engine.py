@@ -228,6 +228,7 @@ class LocalEngine:
         if turn is not None:
             self._await_turn(turn, context)
         try:
+            # The function whose `@operation` names the class of the request.
             return OPERATIONS[type(request)].run(request, CallHost(self, context))
         except LspkitError as problem:
             raise self._closed_or(problem) from problem.__cause__
@@ -292,7 +293,7 @@ class LocalEngine:
         return lambda: self._sinks.discard(sink)
 
     def _on_event(self, event: WorkspaceEvent) -> None:
-        """Called by the threads of servers."""
+        """Something has happened to a server. For any thread."""
         if event.kind == "diagnostics":
             self.raise_epoch()
         for sink in self._sinks.copy():

@@ -51,7 +51,7 @@ def event_stream() -> EventStream[WorkspaceEvent]:
 
 
 class Engine(Protocol):
-    """Carries out requests: in this process, or in the service."""
+    """Carries out requests: `LocalEngine` in this process, `RemoteEngine` in the service."""
 
     def run(self, request: Request[T], limits: Limits) -> T:
         """Carry out a request, and return its result."""

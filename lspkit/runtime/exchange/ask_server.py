@@ -255,10 +255,10 @@ def _timeout(
     return server.timed_out(method, now - began, setting_of(until, now))
 
 
-def wait_until_ready(context: Context, server: Server) -> None:
+def wait_until_up(context: Context, server: Server) -> None:
     """Wait until the server is ready."""
     if not server.is_up:
-        wait_for(context, server, server.ready(), context.call.deadline)
+        wait_for(context, server, server.when_up(), context.call.deadline)
     server.raise_if_ended()
 
 
@@ -285,13 +285,13 @@ def request_deadline(context: Context, server: Server, began: float | None = Non
 def wait_for_turn(
     context: Context, server: Server, turn: QueueEntry, method: str, *, may_leave: bool
 ) -> bool:
-    """Wait until the queue entry is complete; the caller sets `turn.over` afterwards.
+    """Wait until the queue entry is complete; the end of its `with` block ends it.
 
     With `may_leave`, returns False for a server that has to be replaced, without waiting.
     """
     began = time.monotonic()
     while not turn.done:
-        if may_leave and server.has_successor:
+        if may_leave and server.may_ask_again:
             return False
         next_look = time.monotonic() + LOOK_FOR_SUCCESSOR if may_leave else math.inf
         if next_look >= context.call.deadline:

@@ -18,7 +18,7 @@ from lspkit.runtime.concurrency.thread_cache import MOST_CALLS, ThreadCache
 from lspkit.runtime.exchange.ask_server import (
     wait_for_answer,
     wait_for_room,
-    wait_until_ready,
+    wait_until_up,
 )
 from lspkit.runtime.exchange.calls import Calls
 from lspkit.runtime.exchange.context import Context
@@ -62,7 +62,7 @@ def _ask(context: Context, server: Server, request: ForwardedRequest) -> bytes |
     other = companion_of(context, server, file.path)
     if other is None:
         return None
-    wait_until_ready(context, other)
+    wait_until_up(context, other)
     # It answers only about open files. A file that is not on disk may be shown to it by a caller.
     if file.stamp is not None:
         other.channel.follow_disk(file, opens=True)

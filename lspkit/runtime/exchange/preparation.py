@@ -11,7 +11,7 @@ import math
 import time
 
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError
-from lspkit.runtime.exchange.ask_server import wait_for, wait_until_ready
+from lspkit.runtime.exchange.ask_server import wait_for, wait_until_up
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.files import File
 from lspkit.runtime.server.process_state import ProcessState
@@ -85,7 +85,7 @@ def wait_for_companion(context: Context, server: Server, file: File) -> None:
             return
         left = min(context.call.deadline - time.monotonic(), context.pool.request_timeout(server))
         its = context.part(SHARE * max(left, 0.0))
-        wait_until_ready(its, other)
+        wait_until_up(its, other)
         if file.stamp is not None:
             other.channel.follow_disk(file, opens=True)
         wait_for_project(its, other)
@@ -99,7 +99,7 @@ def wait_for_companion(context: Context, server: Server, file: File) -> None:
 
 def prepare_server(context: Context, server: Server, file: File, text: str | None) -> None:
     """Wait until the server has loaded the project of its first document."""
-    wait_until_ready(context, server)
+    wait_until_up(context, server)
     if server.adapter.companion:
         wait_for_companion(context, server, file)
     if server.is_loaded and server.record.has_loaded(late=False):

@@ -22,7 +22,7 @@ from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.protocol.text import Unsaved
 from lspkit.runtime.concurrency.parallel import attempt, in_parallel
 from lspkit.runtime.exchange import disk_sync
-from lspkit.runtime.exchange.ask_server import wait_for_room, wait_for_turn, wait_until_ready
+from lspkit.runtime.exchange.ask_server import wait_for_room, wait_for_turn, wait_until_up
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import prepare_server, wait_while_reloading
 from lspkit.runtime.exchange.replies import nowhere
@@ -112,7 +112,7 @@ def check_others(context: Context, edited: Sequence[str], scope: OtherScope) -> 
             if isinstance(result, Exception):
                 raise result
             others.add(result)
-        if not any(server.has_successor for server in servers):
+        if not any(server.may_ask_again for server in servers):
             break
     return others.as_result(severities)
 
@@ -123,7 +123,7 @@ def _others_of(
     """The findings of one server in other files than these, of which one is its own."""
     began = time.monotonic()
     try:
-        wait_until_ready(context, server)
+        wait_until_up(context, server)
         disk_sync.refresh_documents(context, server)
         about = [own, *paths]
         return check_other_files(context, server, about, scope, _examine_other)
@@ -160,7 +160,7 @@ def _examine_by_all(context: Context, file: File, wanted: FileCheck) -> tuple[_S
     absent = [failure for failure in failures if isinstance(failure, errors.ServerUnavailableError)]
     if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
         raise whole.absent[0].copy()  # as if the servers had been missing before
-    return whole, any(server.has_successor for server in servers)
+    return whole, any(server.may_ask_again for server in servers)
 
 
 def _examine_by_each(

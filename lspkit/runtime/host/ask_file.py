@@ -24,7 +24,7 @@ from lspkit.runtime.exchange.ask_server import (
     request_document,
     request_server,
     wait_for_turn,
-    wait_until_ready,
+    wait_until_up,
 )
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import locate, restore_document, servers_of
@@ -142,7 +142,7 @@ def _finish(
     """The answer to a request. If the server has to be asked anew, that is done here."""
     reply = sent if isinstance(sent, Exception) else attempt(partial(await_reply, context, sent))
     has_ended = isinstance(reply, ServerBrokenError | ServerUnavailableError)
-    if isinstance(reply, ExclusiveCallWaiting) or (has_ended and server.has_successor):
+    if isinstance(reply, ExclusiveCallWaiting) or (has_ended and server.may_ask_again):
         return attempt(partial(_ask_one, context, server, file, question))
     return reply
 
@@ -164,7 +164,7 @@ def _ask_as_is(context: Context, server: Server, file: File, question: Question)
                 return reply
         except (ServerBrokenError, ServerUnavailableError):
             # The effects of a request that lspkit does not know are unknown: it is not repeated.
-            if question.ignore_capabilities or not server.has_successor or tries == MOST_TRIES:
+            if question.ignore_capabilities or not server.may_ask_again or tries == MOST_TRIES:
                 raise
         server = _successor(context, server, file)
 
@@ -174,7 +174,7 @@ def _ask_this(
 ) -> Reply | None:
     """None if the server has to be replaced and was not asked."""
     if not server.adapter.needs_project(question.method):
-        wait_until_ready(context, server)
+        wait_until_up(context, server)
     elif not server.is_up or not server.is_loaded or server.adapter.companion:
         prepare_server(context, server, file, question.text)
     if not question.ignore_capabilities and not server.channel.session.supports(

@@ -26,7 +26,7 @@ from lspkit.runtime.exchange.ask_server import (
     request_document,
     request_server,
     wait_for_turn,
-    wait_until_ready,
+    wait_until_up,
 )
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import catch_up_with_disk, deliver_events
@@ -75,7 +75,7 @@ def _ask_about_project(
     context: Context, server: Server, sample: File | None, question: ProjectQuestion
 ) -> Reply:
     """Ask about the project; a server without a document is shown a file of it first."""
-    wait_until_ready(context, server)
+    wait_until_up(context, server)
     known_since = server.channel.clock.told_at()
     if sample is not None and not len(server.channel.documents):
         _introduce(context, server, sample)

@@ -2,8 +2,8 @@
 
 Any number of callers may want a server at once; one start serves them all. It runs in a thread of
 its own, so a caller that gives up does not affect the others. A server that fails is started again
-after growing delays (`backoff.py`); until then its calls fail at once. A missing program is looked
-for again when `PATH` changes, and every few seconds.
+by the first call after a growing delay (`backoff.py`); until then its calls fail at once. A missing
+program is looked for again when `PATH` changes, and every few seconds.
 
 Which servers a file gets is decided in `server_choices.py`.
 """
@@ -86,7 +86,9 @@ class Pool:
         self._on_event, self._on_refresh, self._on_forward = on_event, on_refresh, on_forward
         self.clock, self._dice = clock, dice
         #: Tells the servers what changes on disk.
-        self.disk_events = DiskEvents(files, self._look_at, self._look_for, threads.do)
+        self.disk_events = DiskEvents(
+            files, self._note_for_choice, self._note_for_server, threads.do
+        )
         #: Starts the servers, and programs beside them.
         self._guardian = Guardian()
         #: Guards the tables below. No I/O while it is held.
@@ -125,7 +127,7 @@ class Pool:
         return found
 
     def slot(self, server: Server) -> Slot:
-        """The slot of a server; an empty one if the server has left."""
+        """The slot of a server or its successor; an empty one if there is none."""
         return self._slots.get((server.id, server.root)) or Slot(server, 0.0)
 
     # Which servers
@@ -273,7 +275,7 @@ class Pool:
             self._files,
             Callbacks(
                 on_event=self._on_event,
-                on_ready=self._ready,
+                on_up=self._on_up,
                 on_end=self._end,
                 on_watch=self.disk_events.registered,
                 on_refresh=self._on_refresh,
@@ -289,12 +291,12 @@ class Pool:
 
     # What the disk says
 
-    def _look_at(self, events: list[FileEvent]) -> None:
+    def _note_for_choice(self, events: list[FileEvent]) -> None:
         """Files have changed, perhaps some that servers are chosen by. For any thread."""
         if self._choices.depend_on(events):
             self._choose_again()
 
-    def _look_for(self, server: Server, events: list[FileEvent]) -> None:
+    def _note_for_server(self, server: Server, events: list[FileEvent]) -> None:
         """Files have changed, perhaps some that this server reads only once. For any thread."""
         if note_changes(server, self.slot(server), events):
             self._choose_again()
@@ -312,7 +314,7 @@ class Pool:
 
     # What becomes of them
 
-    def _ready(self, server: Server) -> None:
+    def _on_up(self, server: Server) -> None:
         """A server has come up. Called by its reader."""
         self.disk_events.registered(server)
         programs = beside(server.choice, self.folders())
@@ -322,7 +324,7 @@ class Pool:
         self._idle.begin(server)
 
     def _end(self, server: Server, end: End) -> list[Waiter] | None:
-        """A server ends, or did not start. Called by its own threads.
+        """A server ends, or did not start. The next call that needs one starts it, when it may.
 
         Before any caller knows, its slot does: the next call must see that a restart has to wait.
         """
@@ -349,11 +351,12 @@ class Pool:
         server.close(2.0)
 
     def succeeded(self, server: Server) -> None:
-        """The server has answered for the first time: forget earlier failures."""
-        slot = self.slot(server)
-        if slot.record.attempts:
+        """The server has answered: forget earlier failures."""
+        if self.slot(server).record.attempts:
             with self._lock:
-                slot.record = slot.record.after_success()
+                slot = self.slot(server)
+                if slot.server is server and server.end is None:  # else they are the present ones
+                    slot.record = slot.record.after_success()
         server.was_of_use = True
 
     # The end

@@ -69,7 +69,8 @@ class Step(enum.Enum):
 def next_step(slot: Slot | None, choice: Choice, now: float) -> Step:
     """What to do for a call that needs the server of a slot.
 
-    Raises while it is too early to start a failed server again, by the same program.
+    Raises while it is too early to start a failed server again. One whose program does not work is
+    started at once if that is another program now.
     """
     if slot is None:
         return Step.START
@@ -95,9 +96,9 @@ def record_end(slot: Slot, end: End, restart: Restart, *, now: float, dice: floa
     slot.metrics.crashes += 1
     ran_for, adapter = now - slot.started_at, slot.server.adapter
     is_odd = end.blocked_itself or (not end.was_of_use and adapter.is_false_start(ran_for))
-    has_successor = end.has_successor
+    may_ask_again = end.may_ask_again
     if is_odd and not restart.never and not slot.record.attempts:
-        slot.record, has_successor = FailureRecord(1, now), True
+        slot.record, may_ask_again = FailureRecord(1, now), True
     else:
         slot.record = after_failure(
             slot.record, restart, ran_for=ran_for, now=now, dice=dice, was_of_use=end.was_of_use
@@ -105,7 +106,7 @@ def record_end(slot: Slot, end: End, restart: Restart, *, now: float, dice: floa
     error = failure_errors.with_record(end.error, slot.record, now)
     if _never_starts(slot, end):
         error = failure_errors.never_started(slot.server.choice, error, slot.record.attempts)
-    return msgspec.structs.replace(end, error=error, has_successor=has_successor)
+    return msgspec.structs.replace(end, error=error, may_ask_again=may_ask_again)
 
 
 def _never_starts(slot: Slot, end: End) -> bool:

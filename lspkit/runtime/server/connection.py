@@ -66,7 +66,7 @@ class Connection:
 
     `lock` guards the session and the order of the queue; other fields name their owner.
     The reader calls `on_event`, `on_lost` (the connection ended) and `on_exit` (the process
-    ended), without the lock.
+    ended), without the lock. They are methods of the `Server` that makes the connection.
     """
 
     def __init__(

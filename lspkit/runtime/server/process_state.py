@@ -20,7 +20,7 @@ from a thread that saw an earlier state, or from the server, which may say what 
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -40,6 +40,10 @@ class ProcessState(enum.Enum):
     OUTDATED = "outdated"
     STOPPING = "stopping"
     ENDED = "ended"
+
+
+#: What changes the state.
+Event = Literal["start", "initialized", "loaded", "reload", "outdated", "stop", "end"]
 
 
 class Rights(NamedTuple):
@@ -75,7 +79,7 @@ RIGHTS: dict[ProcessState, Rights] = {
 }
 
 #: (state, event): the next state. Any other event changes nothing.
-TRANSITIONS: dict[tuple[ProcessState, str], ProcessState] = {
+TRANSITIONS: dict[tuple[ProcessState, Event], ProcessState] = {
     (_S.NEW, "start"): _S.STARTING,
     (_S.STARTING, "initialized"): _S.LOADING,
     (_S.STARTING, "outdated"): _S.STARTING_OUTDATED,
@@ -99,8 +103,8 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
     was_of_use: bool = False
     #: Whether it was ended because it blocked itself.
     blocked_itself: bool = False
-    #: Whether callers may ask its successor at once.
-    has_successor: bool = False
+    #: Whether its callers may ask again at once: another process answers then.
+    may_ask_again: bool = False
 
 
 class Life:
@@ -115,7 +119,7 @@ class Life:
     def __repr__(self) -> str:
         return f"<Life {self.state.value}>"
 
-    def move(self, event: str) -> bool:
+    def move(self, event: Event) -> bool:
         """Take an event into account; whether it has changed the state."""
         after = TRANSITIONS.get((self.state, event))
         if after is None:

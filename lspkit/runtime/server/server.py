@@ -43,12 +43,12 @@ log = logging.getLogger("lspkit.runtime")
 
 
 class Callbacks(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server calls when something happens to it, in its own threads."""
+    """What a server calls when something happens to it, from any thread. Made by `Pool._new`."""
 
     #: For those who watch the workspace.
     on_event: Callable[[WorkspaceEvent], None]
     #: It has come up.
-    on_ready: Callable[[Server], None]
+    on_up: Callable[[Server], None]
     #: It ends: records how, and returns who waits for its answers; None if it has ended before.
     on_end: Callable[[Server, End], list[Waiter] | None]
     #: It wants to be told about more files.
@@ -112,9 +112,9 @@ class Server:
         self.reopen: list[str] = []
         #: Completed when it has ended, one for each caller that stops it.
         self.exit_waiters: list[Waiter] = []
-        #: Tells, once, that it is ready or never will be.
-        self._settled = Broadcast()
-        #: Tells of pushes, registrations, ends of work, and the end of the server.
+        #: Tells, once, that it is up or never will be.
+        self._start_news = Broadcast()
+        #: Tells of what it sends besides answers (`_on_event` and what that calls), and of its end.
         self.activity = Broadcast()
 
     def __repr__(self) -> str:
@@ -161,9 +161,9 @@ class Server:
         )
 
     @property
-    def has_successor(self) -> bool:
-        """Whether calls that it does not answer may ask another process at once."""
-        return not self.takes_calls and (self.end is None or self.end.has_successor)
+    def may_ask_again(self) -> bool:
+        """Whether calls that it does not answer may ask again at once: another process answers."""
+        return not self.takes_calls and (self.end is None or self.end.may_ask_again)
 
     def raise_if_ended(self) -> None:
         """Raise why it has ended, if it has."""
@@ -181,7 +181,7 @@ class Server:
             is_new = self.state is ProcessState.NEW
             self._life.move("stop")
         if is_new:
-            self._fail(ServerBrokenError(f"{self.id} was not started", server=self.id))
+            self._end_with(ServerBrokenError(f"{self.id} was not started", server=self.id))
 
     # Coming up
 
@@ -196,14 +196,16 @@ class Server:
             child = self.setup.launch()
         except (LaunchError, OSError) as problem:
             self.setup.clean_up()
-            self._fail(failure_errors.useless(self.choice, str(problem)))
+            self._end_with(failure_errors.useless(self.choice, str(problem)))
             return
         try:
             if self._connect(child, deadline):
                 return
             # The workspace was closed before there was a connection to close.
         except (OSError, RuntimeError, MemoryError) as problem:  # no descriptor or thread is left
-            self._fail(ServerBrokenError(f"{self.id} cannot be started: {problem}", server=self.id))
+            self._end_with(
+                ServerBrokenError(f"{self.id} cannot be started: {problem}", server=self.id)
+            )
         self.close(2.0)
         child.close(2.0)  # there may be no connection that has closed it
 
@@ -216,7 +218,7 @@ class Server:
             self.channel.lock,
             on_event=self._on_event,
             on_lost=self._on_lost,
-            on_exit=self._tell_of_exit,
+            on_exit=self._on_exit,
             initialize_by=initialize_by,
         )
         with self.channel.lock:
@@ -241,9 +243,9 @@ class Server:
             if not self.is_up:  # another thread ends it meanwhile
                 self.setup.stop_sidecars()
 
-    def ready(self) -> Waiter:
-        """A waiter that completes as soon as the server is ready, or never will be."""
-        return self._settled.next()
+    def when_up(self) -> Waiter:
+        """A waiter that completes as soon as the server is up, or never will be."""
+        return self._start_news.next()
 
     @property
     def is_free(self) -> bool:
@@ -267,10 +269,10 @@ class Server:
             self.reopen += channel.catch_up()
             self._life.move("initialized")
             self.record.loads()
-        self._settled.tell(over=True)
-        self._callbacks.on_ready(self)
+        self._start_news.tell(over=True)
+        self._callbacks.on_up(self)
         self.announce.state(ServerState.ACTIVE)
-        log.debug("%s is ready", self.id)
+        log.debug("%s is up", self.id)
 
     def timed_out(self, method: str, waited: float, setting: str = "") -> RequestTimeoutError:
         """The error for a call that has timed out."""
@@ -298,12 +300,12 @@ class Server:
             return
         reason = connection.is_stuck(pending.posted, since)
         if reason and is_asleep(connection.child.pid):
-            self._fail(failure_errors.gone(self.id, reason, None, self._tail()))
+            self._end_with(failure_errors.gone(self.id, reason, None, self._tail()))
 
     def give_up_blocked(self) -> None:
         """End a server that blocked itself. Its callers may start another one at once."""
         error = failure_errors.gone(self.id, BLOCKED, None, self._tail())
-        self._fail(error, blocked_itself=True)
+        self._end_with(error, blocked_itself=True)
 
     def take_edits(self, on_edit: Callable[[events.EditAsked], None] | None) -> None:
         """Pass edits that the server asks for to `on_edit` from now on; None refuses them."""
@@ -324,7 +326,7 @@ class Server:
 
     def _on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Answered):
-            event.tag.complete(event)
+            event.tag.complete(event)  # the waiter that `DocumentChannel.enqueue` has given
             return
         match event:
             case events.Failed() if event.tag is not None:
@@ -333,7 +335,7 @@ class Server:
                 self._came_up()
             case events.Failed():
                 why = f"it refused initialize: {event.message}"
-                self._fail(failure_errors.not_starting(self.choice, why))
+                self._end_with(failure_errors.not_starting(self.choice, why))
             case events.DiagnosticsPublished():
                 self.record.pushed(event.uri, event.version, event.items)
                 self.activity.tell(event.uri)
@@ -357,7 +359,7 @@ class Server:
             case events.MessageShown():
                 log.debug("%s says: %s", self.id, event.text)
                 if useless := self.record.logged(event.text):
-                    self._fail(failure_errors.useless(self.choice, useless))
+                    self._end_with(failure_errors.useless(self.choice, useless))
                 self.activity.tell()
             case events.BadMessage():
                 log.debug("%s sent something unreadable: %s", self.id, event.reason)
@@ -399,9 +401,9 @@ class Server:
         never_up = silent and self.channel.session.state is State.INITIALIZING
         # A program that is no server may complain on either.
         words = self._tail() or (connection.printed if never_up and connection else "")
-        self._fail(failure_errors.ended(self.choice, reason, status, words, never_up=never_up))
+        self._end_with(failure_errors.ended(self.choice, reason, status, words, never_up=never_up))
 
-    def _fail(self, error: LspkitError, *, blocked_itself: bool = False) -> None:
+    def _end_with(self, error: LspkitError, *, blocked_itself: bool = False) -> None:
         """It ends, or has ended. Only the first time counts."""
         state, was_up = self.state, self.is_up
         end = End(
@@ -409,7 +411,7 @@ class Server:
             was_up=was_up,
             was_of_use=self.was_of_use,
             blocked_itself=blocked_itself,
-            has_successor=not self.takes_calls,
+            may_ask_again=not self.takes_calls,
         )
         waiters = self._callbacks.on_end(self, end)
         if waiters is None or self.end is None:
@@ -420,12 +422,12 @@ class Server:
         lost = ConnectionLost(self.end.error)
         for waiter in waiters:
             waiter.complete(lost)
-        self._settled.tell(over=True)
+        self._start_news.tell(over=True)
         self.activity.tell(over=True)
         if is_unexpected:
             self.announce.state(ServerState.BROKEN)
 
-    def _tell_of_exit(self) -> None:
+    def _on_exit(self) -> None:
         for waiter in self.exit_waiters:
             waiter.wake()
 
@@ -435,7 +437,7 @@ class Server:
     def drop_after_fork(self) -> None:
         """In a forked child: drop the parent's server without touching it."""
         self.channel.drop_after_fork()
-        self._settled, self.activity = Broadcast(), Broadcast()
+        self._start_news, self.activity = Broadcast(), Broadcast()
         self._life.move("stop")
         self.setup.drop_after_fork()
         if self.channel.connection is not None:

@@ -68,5 +68,5 @@ def test_a_server_goes_from_state_to_state(tmp_path, scripted) -> None:
         assert second.state is ProcessState.READY
         assert comes_true(lambda: first.state is ProcessState.ENDED)
         assert first.end is not None
-        assert first.end.has_successor
+        assert first.end.may_ask_again
     assert second.state is ProcessState.ENDED
