@@ -199,9 +199,7 @@ END: tuple[Thread | Call, ...] = (
     Call(4, "DocumentChannel.end", "runtime/server/document_channel.py", "its state is ENDED"),
     Call(3, "Waiter.complete", "runtime/concurrency/waiter.py", "each request gets ConnectionLost"),
     _CALL,
-    Call(
-        0, "LocalEngine._carry_out", "runtime/engine.py", "the next call, not a timer"
-    ),
+    Call(0, "LocalEngine._carry_out", "runtime/engine.py", "the next call, not a timer"),
     Call(1, "Pool.servers_for", "runtime/pool/pool.py", ""),
     Call(2, "Pool.server_of", "runtime/pool/pool.py", ""),
     Call(3, "Pool._take_slot", "runtime/pool/pool.py", ""),
