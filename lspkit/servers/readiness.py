@@ -30,14 +30,13 @@ class Loading:
     def notified(self, method: str, params: Any) -> Literal["", "loaded", "reload"]:
         """It has sent a notification that is not part of the protocol. Returns what that means."""
         sign, reload = self._readiness.ready_by, self._readiness.unready_by
+        if sign is not None and method == sign.method:
+            # A server that logs may never log the signal.
+            self._gives_sign = method != LOG_MESSAGE
         if reload is not None and reload.fits(method, params):
             self._has_sign = False
             return "reload"
-        if sign is None or method != sign.method:
-            return ""
-        # A server that logs may never log the signal.
-        self._gives_sign = method != LOG_MESSAGE
-        if not sign.fits(method, params):
+        if sign is None or not sign.fits(method, params):
             return ""
         self._has_sign = True
         return "loaded"

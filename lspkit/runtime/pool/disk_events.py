@@ -404,6 +404,8 @@ class DiskEvents:
     def drop_after_fork(self) -> None:
         """In a forked child: drop everything."""
         self._lock, self._watcher_lock = threading.Lock(), threading.Lock()
+        self._outer = OuterFolders(self._files.boundary.root, self._lock)
+        self._changelog = Changelog(self._lock)
         self._held, self._is_closed = {}, True
         watcher, self._watcher = self._watcher, None
         if watcher is not None:

@@ -37,6 +37,7 @@ from lspkit.runtime.pool.server_choices import ServerChoices
 from lspkit.runtime.pool.slot import LOOK_AGAIN, Key, Slot, Step
 from lspkit.runtime.process.backoff import FailureRecord, restart_of
 from lspkit.runtime.process.guardian import Guardian
+from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.document_text import Untold
 from lspkit.runtime.server.process_state import End, ProcessState
 from lspkit.runtime.server.server import Callbacks, Server
@@ -231,8 +232,11 @@ class Pool:
             self._launch(server)
 
     def _launch(self, server: Server) -> None:
-        if server.state is ProcessState.NEW:
-            self.slot(server).started_at = self.clock()
+        slot = self.slot(server)
+        if slot.server is not server:
+            server.begin_stop()  # it was replaced before its start
+        elif server.state is ProcessState.NEW:
+            slot.started_at = self.clock()
         document_handover.show_overlays(server, self._files, self._choices.for_file)
         server.record.inputs.read()
         server.start()
@@ -328,7 +332,7 @@ class Pool:
 
         Before any caller knows, its slot does: the next call must see that a restart has to wait.
         """
-        is_failure = False
+        hint = failure_errors.hint_of(server.choice) if slots.ended_at_start(end) else None
         with self._lock:
             slot = self._slots.get((server.id, server.root))
             is_failure = not (
@@ -337,7 +341,7 @@ class Pool:
             if slot is not None and is_failure:
                 now, program = self.clock(), server.choice.argv[0]
                 restart = restart_of(self.config.restart)
-                end = slots.record_end(slot, end, restart, now=now, dice=self._dice())
+                end = slots.record_end(slot, end, restart, hint, now=now, dice=self._dice())
                 if isinstance(end.error, ServerUnavailableError):
                     self._choices.skip(program, now)
             waiters = server.channel.end(end)

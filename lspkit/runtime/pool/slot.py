@@ -10,6 +10,7 @@ import msgspec
 from lspkit.config import Config
 from lspkit.config.model import TimingConfig
 from lspkit.errors import ServerBrokenError, ServerUnavailableError
+from lspkit.install.install_hint import InstallHint
 from lspkit.runtime.process.backoff import FailureRecord, Restart, after_failure
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.metrics import Metrics
@@ -86,10 +87,12 @@ def next_step(slot: Slot | None, choice: Choice, now: float) -> Step:
     return Step.START
 
 
-def record_end(slot: Slot, end: End, restart: Restart, *, now: float, dice: float) -> End:
+def record_end(
+    slot: Slot, end: End, restart: Restart, hint: InstallHint | None, *, now: float, dice: float
+) -> End:
     """Record that the server has failed, and when it may be restarted. `dice` is from -1 to 1.
 
-    Returns the end as its callers see it.
+    `hint` is there if it ended by itself at its start. Returns the end as its callers see it.
     """
     if isinstance(end.error, ServerUnavailableError):
         return end
@@ -103,17 +106,16 @@ def record_end(slot: Slot, end: End, restart: Restart, *, now: float, dice: floa
         slot.record = after_failure(
             slot.record, restart, ran_for=ran_for, now=now, dice=dice, was_of_use=end.was_of_use
         )
-    error = failure_errors.with_record(end.error, slot.record, now)
-    if _never_starts(slot, end):
-        error = failure_errors.never_started(slot.server.choice, error, slot.record.attempts)
+    error, attempts = failure_errors.with_record(end.error, slot.record, now), slot.record.attempts
+    if hint is not None and attempts >= MOST_STARTS:
+        error = failure_errors.never_started(slot.server.choice, error, attempts, hint)
     return msgspec.structs.replace(end, error=error, may_ask_again=may_ask_again)
 
 
-def _never_starts(slot: Slot, end: End) -> bool:
-    """Whether its program has ended by itself at several starts in a row, before it was ready."""
+def ended_at_start(end: End) -> bool:
+    """Whether the program of a server has ended by itself before it was up."""
     status = end.error.exit_status if isinstance(end.error, ServerBrokenError) else None
-    by_itself = status is not None and status not in KILLED_BY_OTHERS
-    return by_itself and not end.was_up and slot.record.attempts >= MOST_STARTS
+    return status is not None and status not in KILLED_BY_OTHERS and not end.was_up
 
 
 def starts_alike(

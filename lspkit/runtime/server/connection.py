@@ -119,11 +119,14 @@ class Connection:
         jobs = (("stderr", self._drain), ("writer", self._write), ("reader", self._read))
         self._threads = [OwnThread(job, f"{name}-{what}") for what, job in jobs]
 
-    def start(self) -> None:
-        """Start the three threads, unless it was closed meanwhile."""
+    def start(self) -> bool:
+        """Start the three threads; False if it was closed meanwhile."""
         with self.lock:
-            for thread in () if self._end else self._threads:
+            if self._end:
+                return False
+            for thread in self._threads:
                 thread.start()
+        return True
 
     # Callers
 

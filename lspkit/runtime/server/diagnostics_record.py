@@ -144,7 +144,8 @@ class DiagnosticsRecord:
         event = self.loading.notified(method, params)
         if not event or not self._channel.life.rights.is_up:
             return
-        self._channel.life.move(event)
+        if event == "reload" or self._reread is None:  # else it reads its configuration again
+            self._channel.life.move(event)
         if event == "reload":
             self._channel.observations.disbelieve()
         elif self._choice.definition.readiness.unready_by is not None:

@@ -76,28 +76,38 @@ def too_early(failure: errors.LspkitError, record: FailureRecord, now: float) ->
     return with_record(errors.ServerBrokenError(message, **failure.fields), record, now)
 
 
-def useless(choice: Choice, why: str) -> errors.ServerUnavailableError:
+def hint_of(choice: Choice) -> InstallHint:
+    """How to get the server. Looks into the folders of programs."""
+    return install_hint(choice.definition, user_folders())
+
+
+def useless(
+    choice: Choice, why: str, hint: InstallHint | None = None
+) -> errors.ServerUnavailableError:
     """The program was found, but does not work."""
     program = choice.argv[0]
     return errors.ServerUnavailableError(
         f"{choice.id} does not work: {program}: {why}",
         server=choice.id,
         looked_for=program,
-        install=install_hint(choice.definition, user_folders()).command,
+        install=(hint or hint_of(choice)).command,
     )
 
 
-def not_starting(choice: Choice, why: str) -> errors.ServerUnavailableError:
+def not_starting(
+    choice: Choice, why: str, hint: InstallHint | None = None
+) -> errors.ServerUnavailableError:
     """The program was found, but ends or refuses when it is started as a server."""
-    hint = install_hint(choice.definition, user_folders())
-    return useless(choice, f"{why}{_words(hint)}")
+    hint = hint or hint_of(choice)
+    return useless(choice, f"{why}{_words(hint)}", hint)
 
 
 def never_started(
-    choice: Choice, error: errors.LspkitError, attempts: int
+    choice: Choice, error: errors.LspkitError, attempts: int, hint: InstallHint
 ) -> errors.ServerUnavailableError:
     """It has ended at each of several starts."""
-    return not_starting(choice, f"it does not start, tried {count(attempts, 'time')}: {error}")
+    why = f"it does not start, tried {count(attempts, 'time')}: {error}"
+    return not_starting(choice, why, hint)
 
 
 def held_back(choice: Choice, folders: Sequence[str]) -> errors.ServerUnavailableError:

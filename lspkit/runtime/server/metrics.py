@@ -33,7 +33,8 @@ class _Tally:
 class Metrics:
     """Requests to one server id and root, and checks by it, over all its processes.
 
-    Guarded by the lock of the server; the starts and crashes by that of the pool.
+    Guarded by the lock of the server, of which an earlier process has another one: its last calls
+    may lose a count. The starts and crashes are guarded by the lock of the pool.
     """
 
     def __init__(self) -> None:

@@ -163,7 +163,8 @@ class Server:
     @property
     def may_ask_again(self) -> bool:
         """Whether calls that it does not answer may ask again at once: another process answers."""
-        return not self.takes_calls and (self.end is None or self.end.may_ask_again)
+        end = self.end  # read once: it is set just before the state
+        return not self.takes_calls if end is None else end.may_ask_again
 
     def raise_if_ended(self) -> None:
         """Raise why it has ended, if it has."""
@@ -225,8 +226,9 @@ class Server:
             self.channel.connection = connection
             connection.post(self.channel.session.initialize(tag=None))
             is_wanted = not self._life.rights.is_over
-        connection.start()
         log.debug("%s started, pid %d", self.id, child.pid)
+        if not connection.start():  # it was closed meanwhile, and no thread will say so
+            self._end_with(ServerBrokenError(f"{self.id} was stopped", server=self.id))
         return is_wanted
 
     def close(self, timeout: float) -> None:
