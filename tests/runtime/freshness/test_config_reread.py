@@ -10,7 +10,7 @@ import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.server_signal import log_line
 from lspkit.protocol.uris import path_to_uri
-from lspkit.runtime.freshness import server_catch_up
+from lspkit.runtime.exchange import preparation
 from lspkit.runtime.pool import retirement
 from lspkit.runtime.server import shutdown
 from lspkit.runtime.server.diagnostics_record import BARRIER
@@ -251,7 +251,7 @@ def test_a_server_that_says_when_it_has_read_its_configuration_is_waited_for(
 
 
 def test_one_that_does_not_say_so_is_started_anew(tmp_path, scripted, monkeypatch):
-    monkeypatch.setattr(server_catch_up, "PATIENCE", 0.2)
+    monkeypatch.setattr(preparation, "PATIENCE", 0.2)
     define(monkeypatch, ProofRule(), disk=DiskReactions(config=SAYS))
     argv = scripted(Script(diagnostics=BY_PULL, say=[watchers("**/conf.ini")]))
     with workspace(tmp_path, argv, text="fine\n") as ws:
@@ -262,7 +262,7 @@ def test_one_that_does_not_say_so_is_started_anew(tmp_path, scripted, monkeypatc
 
 
 def test_a_line_from_before_it_was_told_counts_for_nothing(tmp_path, scripted, monkeypatch):
-    monkeypatch.setattr(server_catch_up, "PATIENCE", 0.5)
+    monkeypatch.setattr(preparation, "PATIENCE", 0.5)
     define(monkeypatch, ProofRule(), disk=DiskReactions(config=SAYS))
     says = Say(BARRIER, notification=REREAD)
     argv = scripted(Script(diagnostics=BY_PULL, say=[watchers("**/conf.ini"), says]))
