@@ -248,15 +248,17 @@ def _timeout(
     context: Context, server: Server, method: str, began: float, until: float
 ) -> RequestTimeoutError:
     """Count a timeout, and return its error."""
+    now = time.monotonic()
+    # First: it says what is in flight, and the lock may let an answer in.
+    error = server.timed_out(method, now - began, setting_of(until, now))
     with server.channel.lock:
         server.metrics.timed_out()
     log.debug("%s did not answer %s in time", server.id, method)
-    now = time.monotonic()
-    return server.timed_out(method, now - began, setting_of(until, now))
+    return error
 
 
 def wait_until_up(context: Context, server: Server) -> None:
-    """Wait until the server is ready."""
+    """Wait until the server is up."""
     if not server.is_up:
         wait_for(context, server, server.when_up(), context.call.deadline)
     server.raise_if_ended()
