@@ -66,7 +66,7 @@ class Access:
     def _has_session(self, head: RequestHead) -> bool:
         pairs = [one.strip().partition("=") for one in head.headers.get("cookie", "").split(";")]
         given = [value for name, _, value in pairs if name == self._cookie]
-        return any(_same(one, other) for one in given for other in list(self._sessions))
+        return any(_same(word, known) for word in given for known in list(self._sessions))
 
     def new_code(self) -> str:
         """A code that opens one session."""

@@ -230,6 +230,13 @@ def _examine_one(
                 disk_sync.restore_document(context, server, uri)
             if wanted.text is not None and turn.done:
                 disk_sync.restore_document(context, server, file.uri)
+    _count(context, server, findings, began)
+    findings.examined = [_with_memories(source, server, file.uri) for source in findings.examined]
+    return findings
+
+
+def _count(context: Context, server: Server, findings: _SourceResult, began: float) -> None:
+    """Count a check for the status; one with findings shows that the server works."""
     known = any(source.how != "none" for source in findings.examined)
     took = time.monotonic() - began if known else None
     if known:
@@ -237,8 +244,6 @@ def _examine_one(
     timed_out = any(source.timed_out for source in findings.examined)
     with server.channel.lock:
         server.metrics.checked(took, timed_out=timed_out)
-    findings.examined = [_with_memories(source, server, file.uri) for source in findings.examined]
-    return findings
 
 
 def _prove_all(

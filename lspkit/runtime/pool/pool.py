@@ -121,11 +121,11 @@ class Pool:
     def in_use_by(self, call: Call, key: Key | None = None) -> list[Server]:
         """All usable servers, or the one of a key: they are kept until the call ends."""
         with self._lock:
-            those = [slot.server for at, slot in self._slots.items() if key in (None, at)]
-            found = [one for one in those if one.takes_calls]
-            for one in found:
-                call.use(one.channel)
-        return found
+            slots_of_key = [slot for at, slot in self._slots.items() if key in (None, at)]
+            servers = [slot.server for slot in slots_of_key if slot.server.takes_calls]
+            for server in servers:
+                call.use(server.channel)
+        return servers
 
     def slot(self, server: Server) -> Slot:
         """The slot of a server or its successor; an empty one if there is none."""
@@ -199,10 +199,13 @@ class Pool:
             choices = self._choices.for_file(path)
         except NoServerError:
             return {}
-        usable = [one for one in choices if one.argv and not one.held_back]
-        keys = [(one.id, one.root) for one in usable if one.adapter.takes_path(path)]
-        found = {key: self._slots.get(key) for key in keys}
-        return {key: None if slot is None else slot.server for key, slot in found.items()}
+        keys = [
+            (choice.id, choice.root)
+            for choice in choices
+            if choice.argv and not choice.held_back and choice.adapter.takes_path(path)
+        ]
+        slots_by_key = {key: self._slots.get(key) for key in keys}
+        return {key: None if slot is None else slot.server for key, slot in slots_by_key.items()}
 
     # Starting
 

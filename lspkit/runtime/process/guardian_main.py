@@ -219,7 +219,7 @@ def accept(requests: socket.socket, host: int, ends: int, keepers: set[int]) -> 
         message, rights, *_ = requests.recvmsg(16, socket.CMSG_SPACE(4 * (DESCRIPTORS + 1)))
     except OSError:
         return False
-    descriptors = [one for _, _, data in rights for one in memoryview(data).cast("i")]
+    descriptors = [number for _, _, data in rights for number in memoryview(data).cast("i")]
     # Not by a flag of the call, which some versions of Python ignore.
     for descriptor in descriptors:
         os.set_inheritable(descriptor, False)
