@@ -96,3 +96,16 @@ def test_a_server_that_hangs_is_stopped_even_if_the_caller_gives_up(tmp_path, sc
             ws.restart("scripted", timeout=0.01)
         assert comes_true(lambda: not lives(before))
         assert ask(ws) == "1:5"
+
+
+def test_a_call_that_waits_for_a_server_that_is_restarted_is_answered_by_the_next(
+    tmp_path, scripted
+):
+    slow = Fault("textDocument/definition", "delay", seconds=60, run=1)
+    argv = scripted(Script(faults=[slow]))
+    with workspace(tmp_path, argv) as ws:
+        ws.document_symbols("a.scr")
+        call = ws.submit(ws.definition, "a.scr", 2, 4)
+        assert comes_true(lambda: Log.of(argv).messages("textDocument/definition"))
+        ws.restart("scripted")
+        assert str(call.result(30)[0].range.start) == "1:5"
