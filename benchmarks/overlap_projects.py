@@ -1,7 +1,7 @@
-"""What the overlap race runs on: the courses of `lspkit probe`, which are part of lspkit."""
+"""What the overlap race runs on: the courses of `tools/probe`."""
 
 from __future__ import annotations
 
-from lspkit.cli.machine.probe.probe_courses import COURSES, Course, Template, Text
+from tools.probe.courses import COURSES, Course, Template, Text
 
 __all__ = ["COURSES", "Course", "Template", "Text"]

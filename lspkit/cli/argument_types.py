@@ -48,10 +48,3 @@ def seconds(word: str) -> float:
     if not 0 <= number < math.inf:
         raise argparse.ArgumentTypeError(f"expected seconds, 0 or more, found {word!r}")
     return min(number, LONGEST_SECONDS)
-
-
-def count(word: str) -> int:
-    """A number of things."""
-    if not word.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, found {word!r}")
-    return int(word)

@@ -89,25 +89,6 @@ MACHINE = (
         "status: 0 nothing is broken, 1 something is, 2 a mistake in the call. A server of a "
         "language that the project has no file of may be missing.",
     ),
-    Command(
-        "probe",
-        "measure what a server can do here, and how fast",
-        "lspkit.cli.machine.probe.probe_command",
-        (
-            argument("server", metavar="SERVER", help="as `lspkit servers` names it"),
-            argument(
-                "--rounds",
-                type=types.count,
-                default=40,
-                metavar="NUMBER",
-                help="overlapping checks, of which each verdict is judged (default: 40)",
-            ),
-            JSON,
-        ),
-        "Measure what a server can do here, and how fast, on a small project in a temporary "
-        "folder. Prints a row of a table in Markdown. Exit status: 0 measured, 1 a verdict was "
-        "wrong, 2 a mistake in the call, 3 the server is missing or has not answered.",
-    ),
 )
 COMMANDS = (
     Command(

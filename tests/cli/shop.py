@@ -60,7 +60,6 @@ CALLS = {
     "install": ["install", "--list"],
     "servers": ["servers"],
     "doctor": ["doctor"],
-    "probe": ["probe", "scripted"],
 }
 
 

@@ -39,7 +39,6 @@ FAILURE = {
     "install": ["install", "unheard"],
     "servers": ["servers", "--root", "none"],
     "doctor": ["doctor", "none"],
-    "probe": ["probe", "unheard"],
 }
 #: Commands that print no result: two run until they are ended, one answers in the form of an agent.
 WITHOUT_RESULT = {"serve", "mcp", "hook"}

@@ -1,19 +1,19 @@
-"""`lspkit probe`: measures a server here, and prints a row as in the table of servers."""
+"""Measures a server on this machine: python -m tools.probe SERVER [--rounds NUMBER] [--json]
+
+`bare_client.py` talks to one process and waits for what it says; `measurement.py` measures with it;
+`race.py` lets checks of a workspace overlap, and counts wrong verdicts. The exit status is 1 if a
+verdict was wrong, 3 if the server is missing or has not answered.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import sys
 import tempfile
 from pathlib import Path
 
-from lspkit.cli.argument_types import UsageError
-from lspkit.cli.exit_codes import CLEAN, FINDINGS, UNKNOWN
-from lspkit.cli.machine.probe.bare_client import ProbeError
-from lspkit.cli.machine.probe.probe_courses import COURSES, Course
-from lspkit.cli.machine.probe.probe_race import Raced, race
-from lspkit.cli.machine.probe.server_probe import Measured, probe
-from lspkit.cli.output import as_json, print_result
 from lspkit.config.load import load
 from lspkit.errors import ServerUnavailableError
 from lspkit.install.install_hint import GET_IT_WITH, install_hint
@@ -25,6 +25,10 @@ from lspkit.servers.selection.npm_package import package_of
 from lspkit.servers.selection.program_lookup import search_folders
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
+from tools.probe.bare_client import ProbeError
+from tools.probe.courses import COURSES, Course
+from tools.probe.measurement import Measured, probe
+from tools.probe.race import Raced, race
 
 COLUMNS = (
     *("server", "argv", "init", "capabilities", "encodings", "push / pull"),
@@ -32,19 +36,28 @@ COLUMNS = (
 )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Measure, then race; returns 1 if a verdict was wrong, 3 if the server does not start."""
+def main() -> int:
+    """Measure, then race."""
+    parser = argparse.ArgumentParser(prog="python -m tools.probe", description=__doc__)
+    parser.add_argument("server", metavar="SERVER", help="as `lspkit servers` names it")
+    parser.add_argument("--rounds", type=int, default=40, help="overlapping checks (default: 40)")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    try:
+        return _probe(arguments)
+    except (ProbeError, ServerUnavailableError) as problem:
+        print(f"{arguments.server} cannot be probed: {problem}", file=sys.stderr)
+        return 3
+
+
+def _probe(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="lspkit-probe-") as name:
         folder = os.path.realpath(name)
         choice = _choose(arguments.server, folder)
         course = COURSES.get(choice.id)
         file = _write(course, choice, Path(folder))
         template = course.alone if course is not None else None
-        try:
-            measured = probe(choice, template, file)
-        except ProbeError as problem:
-            message = f"{choice.id} cannot be probed: {problem}"
-            raise ServerUnavailableError(message, server=choice.id) from None
+        measured = probe(choice, template, file)
         raced = None
         if template is not None and measured.opened is not None and arguments.rounds:
             config = {"lsp": {choice.id: {"command": list(choice.argv)}}}
@@ -52,8 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
                 raced = race(ws, choice.id, template, file, arguments.rounds)
     _print(measured, raced, as_data=arguments.json)
     if measured.opened is None and template is not None:
-        return UNKNOWN
-    return FINDINGS if raced is not None and raced.wrong else CLEAN
+        return 3
+    return 1 if raced is not None and raced.wrong else 0
 
 
 def _choose(name: str, folder: str) -> Choice:
@@ -62,7 +75,7 @@ def _choose(name: str, folder: str) -> Choice:
     known: dict[str, Definition] = {one.id: one for one in definitions(config)}
     id = aliases().get(name, name)
     if id not in known:
-        raise UsageError(f"lspkit knows no server {name!r} (see: lspkit servers)")
+        raise ProbeError(f"lspkit knows no server {name!r} (see: lspkit servers)")
     folders = search_folders(os.path.realpath(os.curdir))
     said = config.server(id, known[id].aliases)
     choice = permitted(known[id], said, folder, folder, folders, ALL, folder)
@@ -101,13 +114,13 @@ def _modules(choice: Choice) -> Path:
 def _print(measured: Measured, raced: Raced | None, *, as_data: bool) -> None:
     if as_data:
         race_data = raced.to_dict() if raced is not None else None
-        print_result(as_json({**measured.to_dict(), "race": race_data}))
+        print(json.dumps({**measured.to_dict(), "race": race_data}, indent=1))
         return
     lines = [_cells(COLUMNS), _cells(["---"] * len(COLUMNS)), _cells(row_of(measured))]
     if raced is not None:
         lines += ["", race_line(raced)]
     lines += ["", *map(one_line, measured.notes)] if measured.notes else []
-    print_result("\n".join(lines))
+    print("\n".join(lines))
 
 
 def _cells(cells: list[str] | tuple[str, ...]) -> str:
@@ -143,3 +156,7 @@ def race_line(one: Raced) -> str:
         f"clean, {one.unknown} unknown; proof {', '.join(one.proof) or 'none'}, "
         f"p50 {one.p50:.0f} ms"
     )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,11 +11,11 @@ import random
 from concurrent.futures import Future
 from pathlib import Path
 
-from lspkit.cli.machine.probe.probe_courses import Template, Text
 from lspkit.diagnostics.report import Report
 from lspkit.errors import LspkitError
 from lspkit.types import Value, Verdict
 from lspkit.workspace import Workspace
+from tools.probe.courses import Template, Text
 
 #: So many checks are under way at most.
 UNDER_WAY = 6

@@ -13,8 +13,6 @@ from typing import Any
 
 import msgspec
 
-from lspkit.cli.machine.probe.bare_client import BareClient, ProbeError, Push
-from lspkit.cli.machine.probe.probe_courses import Template
 from lspkit.protocol.capabilities import DocumentKey, look_up
 from lspkit.protocol.text import Encoding
 from lspkit.protocol.uris import path_to_uri
@@ -22,6 +20,8 @@ from lspkit.runtime.process.process_setup import environment_of, initialize_opti
 from lspkit.servers.selection.choose import Choice
 from lspkit.types import Value
 from lspkit.version import VERSION
+from tools.probe.bare_client import BareClient, ProbeError, Push
+from tools.probe.courses import Template
 
 #: Letter: method.
 LETTERS = {
