@@ -26,7 +26,8 @@ SHELL = ("sh", "console", "indented")
 HELD = {
     ("docs/command-line.md", "indented"): "tests/cli/test_command_line_page.py",
     ("docs/configuration.md", "console"): "tests/config/test_json_schema.py",
-    ("docs/how-to/notebook.md", "ipython"): "tests/notebook/test_page.py",
+    ("README.md", "ipython"): "tests/notebook/test_page.py",
+    ("docs/notebook.md", "ipython"): "tests/notebook/test_page.py",
     ("docs/trust.md", "console"): "tests/real/transcript.py",
     ("docs/trust.md", "ipython"): "tests/hosts/test_notebooks.py",
 }

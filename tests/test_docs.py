@@ -189,6 +189,17 @@ def test_the_walks_are_on_the_page_as_they_are_tested():
         assert f"```text\n{draw().walk(steps)}```" in section, "run: python tools/draw.py"
 
 
+@pytest.mark.slow
+def test_the_picture_of_an_answer_shows_what_the_commands_print(tmp_path):
+    tool = ROOT / "tools" / "draw_terminal.py"
+    subprocess.run([sys.executable, tool, tmp_path], cwd=ROOT, check=True, timeout=100)
+    drawn, committed = (
+        re.findall(r"<text [^>]*>([^<]*)<", (folder / "answer.svg").read_text(encoding="utf-8"))
+        for folder in (tmp_path, ROOT / "docs")
+    )
+    assert drawn == committed, f"run: python {tool}"
+
+
 def test_the_layers_are_drawn_as_they_are_held():
     drawn = [names for names, _ in draw().LAYERS]
     ranks = [test_layers.RANK[name] for names in drawn for name in names]
