@@ -4,7 +4,7 @@
 
 Installs each into an environment of its own under `.bench/`, measures, prints tables and
 writes a section of the report. The decision that rests on it is
-docs/decisions/0002-embedded-python-server.md. Linux and macOS; a few minutes.
+docs/decisions.md. Linux and macOS; a few minutes.
 """
 
 from __future__ import annotations

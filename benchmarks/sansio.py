@@ -4,7 +4,7 @@
 
 Three kinds of cases: speed (10,000 hovers against plain `json`), growth (one big message in
 small chunks) and behaviour (what a server may send, and what comes back). The numbers are
-the ground of the decision in docs/decisions/0001-own-protocol-core.md. lspkit's own frame
+the ground of the decision in docs/decisions.md. lspkit's own frame
 reader stands beside it wherever it can be imported. All loops are bounded in time.
 """
 

@@ -5,7 +5,7 @@
 Three candidates take turns, each in a process of its own: lspkit on inotify, lspkit on watchfiles
 (the pruned folders one by one), and watchfiles by itself as it is mostly used (one tree, filtered
 afterwards). Two trees: one with a large `node_modules`, one with many files. The numbers are the
-ground of the decision in docs/decisions/0003-watching-files.md.
+ground of the decision in docs/decisions.md.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ import pytest
 import yaml
 
 from lspkit.cli import build_parser
+from lspkit.config.json_schema import schema
 from tests import test_layers
 from tests.doc_blocks import (
     ELSEWHERE,
@@ -166,6 +167,12 @@ def test_there_are_settings_for_mcp_clients():
 
 
 @functools.cache
+def sources() -> dict[Path, str]:
+    """The text of each module."""
+    return {path: path.read_text(encoding="utf-8") for path in (ROOT / "lspkit").rglob("*.py")}
+
+
+@functools.cache
 def draw() -> Any:
     """The tool that draws the pictures, with its tables."""
     spec = importlib.util.spec_from_file_location("draw", ROOT / "tools" / "draw.py")
@@ -246,13 +253,29 @@ def test_the_reference_is_written_from_the_code(tmp_path):
     tool = ROOT / "tools" / "write_reference.py"
     subprocess.run([sys.executable, tool, tmp_path], cwd=ROOT, check=True, timeout=100)
     for page in tmp_path.iterdir():
-        committed = (ROOT / "docs" / "reference" / page.name).read_text(encoding="utf-8")
+        committed = (ROOT / "docs" / page.name).read_text(encoding="utf-8")
         assert committed == page.read_text(encoding="utf-8"), f"run: python {tool}"
 
 
+def test_every_key_of_a_server_is_on_the_page_of_the_configuration():
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    keys = schema()["$defs"]["ServerConfig"]["properties"]
+    assert len(keys) > 10
+    shown = [name for name, key in keys.items() if not key.get("deprecated")]
+    assert [name for name in shown if f"`{name}`" not in page] == []
+
+
+def test_the_glossary_is_short_and_its_words_are_those_of_the_code():
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    words = re.findall(r"^\| \*(\w+)\* \|", page, re.M)
+    assert 10 < len(words) <= 25
+    assert len(set(words)) == len(words)
+    names = set(re.split(r"[\W_]+", "\n".join(sources().values())))
+    assert [word for word in words if word not in names] == []
+
+
 def test_the_examples_of_docstrings_are_true():
-    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "lspkit").rglob("*.py")}
-    shown = [path.relative_to(ROOT) for path, text in texts.items() if ">>> " in text]
+    shown = [path.relative_to(ROOT) for path, text in sources().items() if ">>> " in text]
     assert shown
     for path in shown:
         module = importlib.import_module(".".join(path.with_suffix("").parts))

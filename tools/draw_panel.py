@@ -1,4 +1,4 @@
-"""Draws the picture of docs/panel.md: python tools/draw_panel.py [FOLDER]
+"""Draws the picture of the panel: python tools/draw_panel.py [FOLDER]
 
 It is what textual shows for a fixed status (`tests/panel/samples.py`). A test compares the words of
 the committed picture with those of a new one.

@@ -1,7 +1,7 @@
-"""Writes the reference pages from the code: python tools/write_reference.py [FOLDER]
+"""Writes references from the code into docs/: python tools/write_reference.py [FOLDER]
 
-The names of `lspkit`, the keys of the configuration, and the commands of the command line. A test
-compares the committed pages with new ones.
+The page of the library, and two parts of pages: the keys of the configuration, and the commands
+with their options. A test compares the committed pages with new ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lspkit.cli import build_parser
 from lspkit.config.json_schema import doc_lines, schema
 from lspkit.workspace import call_options
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 HEAD = "# {title}\n\n<!-- Written by tools/write_reference.py from {source}. Change it there. -->\n"
 
 #: Names of the page about the library, by section.
@@ -186,7 +186,7 @@ def library_page() -> str:
     parts.append(
         "Every method that waits takes `timeout` (seconds) and `cancel` (a `CancelToken`); `text` "
         "is the text\nto use instead of the file's content, `symbol` a name instead of a position. "
-        "How to use them is\ntold in the [guide](../guide.md).\n"
+        "How to use them is\ntold in the [guide](guide.md).\n"
     )
     for title, names in SECTIONS.items():
         parts.append(f"## {title}\n")
@@ -235,24 +235,16 @@ def key_rows(part: dict[str, Any], prefix: str) -> list[str]:
     return rows
 
 
-def config_page() -> str:
-    """Every key of a configuration file."""
+def key_tables() -> str:
+    """Every key of a configuration file, except for those of a server."""
     whole = schema()
-    parts = [HEAD.format(title="Keys of the configuration", source="lspkit/config/model.py")]
-    parts.append(
-        "Where the files are, and which one wins, is told in [configuration](../configuration.md). "
-        "Keys may also\nbe written in snake_case.\n"
-    )
     head = "| key | type | default | |\n| --- | --- | --- | --- |\n"
-    parts.append(head + "\n".join(key_rows(whole, "")) + "\n")
+    parts = [head + "\n".join(key_rows(whole, "")) + "\n"]
     for name, value in whole["properties"].items():
         if "$ref" in value and not value.get("deprecated"):
             part = whole["$defs"][value["$ref"].rsplit("/", 1)[1]]
-            parts.append(f"## `{name}`\n\n{value.get('description', '')}\n")
+            parts.append(f"**`{name}`**: {value.get('description', '')}\n")
             parts.append(head + "\n".join(key_rows(part, f"{name}.")) + "\n")
-    server = whole["$defs"]["ServerConfig"]
-    parts.append("## `lsp`: one server\n\nThe keys of `lsp.ID`.\n")
-    parts.append(head + "\n".join(key_rows(server, "lsp.ID.")) + "\n")
     return "\n".join(parts)
 
 
@@ -295,31 +287,36 @@ def command_section(name: str, parser: argparse.ArgumentParser, level: int) -> l
     return parts
 
 
-def command_page() -> str:
+def command_sections() -> str:
     """Every command with its arguments."""
-    parts = [HEAD.format(title="Commands", source="the parser of the command line")]
-    parts.append(
-        "What they print, with examples, is told in [command line](../command-line.md). `--debug` "
-        "shows the\ntraceback of a failure, `--help` this text.\n"
-    )
+    parts: list[str] = []
     for name, parser in sorted(commands(build_parser())):
-        parts += command_section(name, parser, 2)
+        parts += command_section(name, parser, 3)
     return "\n".join(parts)
 
 
-PAGES = {
-    "library.md": library_page,
-    "configuration-keys.md": config_page,
-    "commands.md": command_page,
-}
+def between_marks(page: str, name: str, text: str) -> str:
+    """A page of `docs/` with another text between its two marks of this name."""
+    head, mark, rest = (DOCS / page).read_text(encoding="utf-8").partition(f"<!-- {name}: ")
+    first, _, rest = rest.partition("\n")
+    _, end, tail = rest.partition(f"<!-- end of {name} -->")
+    return f"{head}{mark}{first}\n\n{text.strip()}\n\n{end}{tail}"
+
+
+def pages() -> dict[str, str]:
+    """The pages with what is written from the code."""
+    return {
+        "library.md": library_page(),
+        "configuration.md": between_marks("configuration.md", "keys", key_tables()),
+        "command-line.md": between_marks("command-line.md", "options", command_sections()),
+    }
 
 
 def main() -> None:
     """Write all pages."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, page in PAGES.items():
-        text = re.sub(r"\n{3,}", "\n\n", page()).strip() + "\n"
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS
+    for name, page in pages().items():
+        text = re.sub(r"\n{3,}", "\n\n", page).strip() + "\n"
         (folder / name).write_text(text, encoding="utf-8")
 
 

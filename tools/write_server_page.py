@@ -23,8 +23,8 @@ HEAD = """\
 <!-- Written by tools/write_server_page.py from lspkit/servers. Change it there. -->
 
 These work without any configuration as soon as their program is found. Of several servers for one
-language that runs which [the project's own files](which-server.md) ask for, else the first in this
-list; only the two for Vue work together. Linters run beside it,
+language that runs which [the project's own files](choosing-servers.md#which-server) ask for, else
+the first in this list; only the two for Vue work together. Linters run beside it,
 those of the web only in projects that are set up for them. *Tested with* names the version that
 answered lspkit's own tests; where it says *documentation*, the entry was written from what the
 server's authors say, and nobody has tried it here yet.

@@ -1,4 +1,4 @@
-"""The picture of docs/panel.md shows the panel as it is."""
+"""The picture of the panel in docs/command-line.md shows the panel as it is."""
 
 from __future__ import annotations
 
