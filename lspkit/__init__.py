@@ -9,13 +9,13 @@ with lspkit.Workspace("path/to/project") as ws:
         print(report)
 """
 
+# Before msgspec (0.22), which ignores an interrupt while it loads it, and crashes when it is used.
+import datetime as dt  # noqa: F401
 import os
 import sys
-import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from lspkit.late_imports import late_names, safe_imports
 from lspkit.version import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -127,73 +127,62 @@ __all__ = [
     "conversations",
 ]
 
-#: The names of each module. They are imported when they are first used: some commands of the
-#: command line need none of them.
-_get = late_names(
-    __name__,
-    {
-        "lspkit.answer": "Answer",
-        "lspkit.batch": "",
-        "lspkit.config": "Config",
-        "lspkit.conversations": "",
-        "lspkit.diagnostics.report": "Evidence Report",
-        # For `%load_ext lspkit`.
-        "lspkit.notebook": "load_ipython_extension unload_ipython_extension",
-        "lspkit.edit_types": (
-            "AppliedEdit ChangedFiles CodeAction FileEdit FileOperation TextEdit WorkspaceEdit"
-        ),
-        "lspkit.errors": (
-            "CancelledError ConfigError IncompleteEditError LspkitError NoServerError PathError "
-            "PositionError RequestFailedError RequestTimeoutError ServerBrokenError "
-            "ServerUnavailableError "
-            "UnsupportedError WorkspaceClosedError"
-        ),
-        "lspkit.runtime.concurrency.call": "CancelToken",
-        "lspkit.service": "ServiceEnvironmentWarning connect",
-        "lspkit.servers.status": "ServerState ServerStatus WorkspaceStatus",
-        "lspkit.types": (
-            "Call CallItem Caveat Diagnostic Hover Interpreter Location Parameter Position Range "
-            "RelatedLocation Severity Signature SignatureHelp Symbol TypeItem Verdict"
-        ),
-        "lspkit.workspace": "UntrustedProjectWarning UnusedSettingWarning Workspace",
-    },
-)
-
-#: Former names and their present ones. A former name works, with a warning.
-_RENAMED = {
-    "Applied": "AppliedEdit",
-    "Cancel": "CancelToken",
-    "Cancelled": "CancelledError",
-    "NoServer": "NoServerError",
-    "Related": "RelatedLocation",
-    "RequestFailed": "RequestFailedError",
-    "RequestTimeout": "RequestTimeoutError",
-    "Row": "ServerStatus",
-    "ServerBroken": "ServerBrokenError",
-    "ServerUnavailable": "ServerUnavailableError",
-    "Snapshot": "WorkspaceStatus",
-    "Unsupported": "UnsupportedError",
-    "UntrustedProject": "UntrustedProjectWarning",
-    "WorkspaceClosed": "WorkspaceClosedError",
+#: The names of each module, which is imported when one of them is first used: a program that only
+#: imports lspkit, and some commands of the command line, need none of them. The modules themselves
+#: can be used as attributes, too.
+_NAMES = {
+    "agent": "",
+    "batch": "",
+    "cli": "",
+    "conversations": "",
+    "edits": "",
+    "mcp": "",
+    "operations": "",
+    "panel": "",
+    "testing": "",
+    "web": "",
+    "answer": "Answer",
+    "config": "Config",
+    "diagnostics.report": "Evidence Report",
+    "edit_types": (
+        "AppliedEdit ChangedFiles CodeAction FileEdit FileOperation TextEdit WorkspaceEdit"
+    ),
+    "errors": (
+        "CancelledError ConfigError IncompleteEditError LspkitError NoServerError PathError "
+        "PositionError RequestFailedError RequestTimeoutError ServerBrokenError "
+        "ServerUnavailableError UnsupportedError WorkspaceClosedError"
+    ),
+    # For `%load_ext lspkit`.
+    "notebook": "load_ipython_extension unload_ipython_extension",
+    "runtime.concurrency.call": "CancelToken",
+    "servers.status": "ServerState ServerStatus WorkspaceStatus",
+    "service": "ServiceEnvironmentWarning connect",
+    "types": (
+        "Call CallItem Caveat Diagnostic Hover Interpreter Location Parameter Position Range "
+        "RelatedLocation Severity Signature SignatureHelp Symbol TypeItem Verdict"
+    ),
+    "workspace": "UntrustedProjectWarning UnusedSettingWarning Workspace",
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _RENAMED:
-        return _get(name)
-    message = f"lspkit.{name} is called lspkit.{_RENAMED[name]} now"
-    warnings.warn(message, DeprecationWarning, stacklevel=2)
-    return _get(_RENAMED[name])
+    if name in _MODULES:
+        value: Any = getattr(import_module(f"lspkit.{_MODULES[name]}"), name)
+    elif name in _NAMES:
+        value = import_module(f"lspkit.{name}")
+    else:
+        raise AttributeError(f"module 'lspkit' has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_NAMES})
 
 
 if "LSPKIT_LOG" in os.environ:
-    with safe_imports():
-        import_module("lspkit.runtime.process.debug_records").start_log(os.environ["LSPKIT_LOG"])
+    import_module("lspkit.runtime.process.debug_records").start_log(os.environ["LSPKIT_LOG"])
 
 if "IPython" in sys.modules:  # perhaps a notebook, which shows results as tables
-    with safe_imports():
-        import_module("lspkit.notebook").enable()
+    import_module("lspkit.notebook").enable()

@@ -6,13 +6,13 @@ diff without reading a file. An `AppliedEdit` also has what `undo` needs. Nothin
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from lspkit.answer import caveat_line
-from lspkit.late_imports import safe_imports
 from lspkit.types import LONGEST_LINE, Caveat, Range, Value, cut, display_path
 from lspkit.visible_text import count, fold_lines, one_line
 
@@ -49,9 +49,6 @@ class FileEdit(Value, frozen=True, tag="edit", tag_field="change"):
         if self.before is None or self.after is None:
             edits = count(len(self.edits), "edit")
             return f"--- {name}\n+++ {name}\n# {edits}; the text is not known\n"
-        with safe_imports():
-            import difflib  # here: few need it, and it takes 5 ms
-
         lines = difflib.unified_diff(
             self.before.splitlines(keepends=True), self.after.splitlines(keepends=True), name, name
         )

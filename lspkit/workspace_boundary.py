@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from lspkit.errors import PathError
-from lspkit.late_imports import safe_imports
 from lspkit.limits import LONGEST_PATH
 from lspkit.protocol.watching.globs import compile_glob
 
@@ -94,8 +93,7 @@ def own_home() -> str:
     """The real path of the user's home by the user database, not by `HOME`; empty if unknown."""
     if os.name != "posix":
         return os.path.realpath(os.path.expanduser("~"))
-    with safe_imports():
-        import pwd  # here: not on Windows
+    import pwd  # here: not on Windows
 
     try:
         return os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir)

@@ -1,8 +1,7 @@
 """The interface for models: tools with their schemas, the envelope, and hooks after edits."""
 
-from typing import TYPE_CHECKING
-
-from lspkit.late_imports import late_names
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lspkit.agent.hooks.edit_hooks import EditHooks
@@ -30,17 +29,21 @@ __all__ = [
 
 #: The names of each module. They are imported when they are first used: the command line needs
 #: only the names of the agents.
-__getattr__ = late_names(
-    __name__,
-    {
-        "lspkit.agent.hooks.edit_hooks": "EditHooks",
-        "lspkit.agent.hooks.summary": "Summary",
-        "lspkit.agent.tools.envelope": "Envelope",
-        "lspkit.agent.tools.schemas": "Schema Shape Style envelope_schema tool_schemas",
-        "lspkit.agent.tools.tool_table": "ESSENTIAL TABLE ToolSpec",
-        "lspkit.agent.tools.toolbox": "ToolAnswer Toolbox",
-    },
-)
+_NAMES = {
+    "hooks.edit_hooks": "EditHooks",
+    "hooks.summary": "Summary",
+    "tools.envelope": "Envelope",
+    "tools.schemas": "Schema Shape Style envelope_schema tool_schemas",
+    "tools.tool_table": "ESSENTIAL TABLE ToolSpec",
+    "tools.toolbox": "ToolAnswer Toolbox",
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'lspkit.agent' has no attribute {name!r}")
+    return getattr(import_module(f"lspkit.agent.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,6 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lspkit.cli import process_start
@@ -20,7 +19,6 @@ from lspkit.cli.failure import report_failure
 from lspkit.cli.output import escape_unprintable, flush_output
 from lspkit.cli.shared_arguments import ROOT
 from lspkit.errors import PathError
-from lspkit.late_imports import import_without_collection, load_datetime
 from lspkit.version import VERSION
 
 if TYPE_CHECKING:
@@ -37,11 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     own_process = argv is None
     # The timeout of a command begins when its process does. A program may call this at any time.
     began = process_start.process_start() if own_process else time.monotonic()
-    load = import_without_collection if own_process else import_module
-    arguments = argparse.Namespace(debug=False, command=None, began=began, load=load)
+    arguments = argparse.Namespace(debug=False, command=None, began=began)
     try:
         try:
-            load_datetime()
             return _run(build_parser(*given[:1]), given, arguments)
         finally:
             flush_output()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import functools
 import os
+from importlib import import_module
 from typing import NamedTuple
 
 from lspkit.agent.hooks.agent_names import AGENTS
@@ -376,5 +377,5 @@ def add_commands(
 def run_command(command: Command, arguments: argparse.Namespace) -> int:
     """Import the module of a command, and run it."""
     arguments.command = command.name
-    status: int = arguments.load(command.module).run(arguments)
+    status: int = import_module(command.module).run(arguments)
     return status

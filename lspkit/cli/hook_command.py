@@ -35,7 +35,6 @@ from lspkit.agent.hooks.tool_files import ToolKind, Touch
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.output import is_terminal, print_message, print_result, print_traceback
-from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside
 
@@ -135,9 +134,8 @@ def open_hooks(
 
 def service_hooks(root: str) -> AbstractContextManager[Hooks] | None:
     """The hooks in the service of a workspace; None if there can be no service here."""
-    with safe_imports():
-        from lspkit.errors import ServerUnavailableError  # here: most calls edit nothing
-        from lspkit.service.client import Client
+    from lspkit.errors import ServerUnavailableError  # here: most calls edit nothing
+    from lspkit.service.client import Client
 
     client = Client(root)
     try:
@@ -151,17 +149,16 @@ def service_hooks(root: str) -> AbstractContextManager[Hooks] | None:
 @contextmanager
 def own_hooks(root: str) -> Iterator[Hooks]:
     """Hooks in this process."""
-    with safe_imports():
-        from lspkit.agent.hooks.edit_hooks import EditHooks  # here: most calls edit nothing
-        from lspkit.workspace import Workspace
+    from lspkit.agent.hooks.edit_hooks import EditHooks  # here: most calls edit nothing
+    from lspkit.workspace import Workspace
+
     with Workspace(root) as ws:
         yield EditHooks(ws)
 
 
 def root_of(cwd: str, files: tuple[str, ...]) -> str:
     """The project around the folder; else the one in it around the first file; else it."""
-    with safe_imports():
-        from lspkit.cli.arguments.project_root import find_project  # here: most calls edit nothing
+    from lspkit.cli.arguments.project_root import find_project  # here: most calls edit nothing
 
     here = os.path.realpath(cwd)
     folders = [here, *(os.path.dirname(os.path.realpath(file)) for file in files)]

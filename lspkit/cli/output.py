@@ -6,10 +6,10 @@ import io
 import json
 import os
 import sys
+import traceback
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-from lspkit.late_imports import safe_imports
 from lspkit.visible_text import count, one_line, several_lines, visible_json
 
 #: Styles of parts of a line, as parameters of the escape code that begins them.
@@ -141,9 +141,6 @@ def print_warnings(warnings: Sequence[str]) -> None:
 
 def print_traceback(problem: BaseException) -> None:
     """Print a traceback on standard error."""
-    with safe_imports():
-        import traceback  # here: rarely needed
-
     print_error("".join(traceback.format_exception(problem)).rstrip("\n"))
 
 

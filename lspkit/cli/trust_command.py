@@ -10,6 +10,7 @@ Functions import what they need, since this module is imported for `--help`.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import sys
@@ -20,7 +21,6 @@ from lspkit.cli.argument_types import path
 from lspkit.cli.exit_codes import CLEAN, FINDINGS, USAGE
 from lspkit.cli.output import as_json, is_terminal, print_message, print_result
 from lspkit.errors import LspkitError, PathError
-from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     as_data = arguments.json
     if arguments.action == "list":
         return _list(as_data=as_data)
-    with safe_imports():
-        from lspkit.cli.arguments.project_root import chosen_root
+    from lspkit.cli.arguments.project_root import chosen_root
 
     path = chosen_root(arguments.path)
     if arguments.action == "remove":
@@ -140,9 +139,6 @@ def offer_trust(root: str, notice: TrustNotice) -> bool:
 
 def _first_time(state: str, candidate: str) -> bool:
     """Whether the question was not asked for this project before; records that it is now."""
-    with safe_imports():
-        import hashlib
-
     folder = os.path.join(state, "asked")
     name = hashlib.sha256(os.fsencode(candidate)).hexdigest()
     try:

@@ -23,7 +23,6 @@ from lspkit.config.problems import ConfigFault, Path, Problems, config_error
 from lspkit.config.pyproject_toml import decode_toml, lines_of
 from lspkit.edits.descriptor import open_fd
 from lspkit.errors import ConfigError
-from lspkit.late_imports import safe_imports
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside, own_home, work_tree
 
@@ -195,8 +194,7 @@ def user_folder(kind: Literal["config", "state"], environ: Mapping[str, str], ho
     project's, must not decide what is trusted.
     """
     if sys.platform in ("win32", "darwin"):
-        with safe_imports():
-            import platformdirs  # here: only on these systems
+        import platformdirs  # here: only on these systems
 
         folder = platformdirs.user_config_dir if kind == "config" else platformdirs.user_state_dir
         return folder("lspkit", appauthor=False)

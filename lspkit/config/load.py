@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -20,16 +20,14 @@ from lspkit.config.model import Config, SecurityConfig
 from lspkit.config.normalize import Closer
 from lspkit.config.problems import ConfigWarning, place_of, suggestion_for
 from lspkit.config.project_file import Project, expand_variables, held_back, read_project
+from lspkit.config.trust.decision import TrustDecision, trust_of
 from lspkit.config.trust.file_ownership import who_else_can_change
+from lspkit.config.trust.key_gate import EXECUTION_KEYS, remove_blocked
 from lspkit.config.trust.security_section import check_security
 from lspkit.errors import ConfigError
-from lspkit.late_imports import safe_imports
 from lspkit.msgspec_types import convert
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside, leads_through, own_home, work_tree
-
-if TYPE_CHECKING:
-    from lspkit.config.trust.decision import TrustDecision
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,9 +179,6 @@ def _decide_trust(
     """Whether the project is trusted, by the security settings of the user."""
     usual = parse.BUILT_IN_VALUES["security"]
     security = convert(merge.merge_values(usual, said.values.get("security", {})), SecurityConfig)
-    with safe_imports():
-        from lspkit.config.trust.decision import trust_of  # here, to keep imports quick
-
     return trust_of(project.file, root, project.values, security, environ, trusted)
 
 
@@ -225,12 +220,6 @@ def _untrusted_warnings(project: Project, standing: TrustDecision) -> list[Confi
     """Warnings about programs of an untrusted project that run because of the user's policy."""
     if standing.state == "trusted" or not standing.allows_fields or not project.values:
         return []
-    with safe_imports():
-        from lspkit.config.trust.key_gate import (  # here: only for projects with a file
-            EXECUTION_KEYS,
-            remove_blocked,
-        )
-
     fields = [one.field for one in remove_blocked(project.values, EXECUTION_KEYS)[1]]
     rule = f"is applied: projectConfigPolicy is always, though the project is {standing.state}"
     return [ConfigWarning(f"it {rule}", project.file, place=place) for place in fields]
@@ -254,9 +243,6 @@ def _unknown_server_warnings(
     """Warnings about unknown servers without a command: their names are probably misspelt."""
     if aliases is None:
         return []
-    with safe_imports():
-        from lspkit.config.trust.key_gate import EXECUTION_KEYS  # here, to keep imports quick
-
     said = [
         (layer.origin.file, id, one)
         for layer in layers

@@ -6,13 +6,13 @@ text. Faults make a file unusable, warnings do not.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from lspkit.errors import ConfigError
-from lspkit.late_imports import safe_imports
 from lspkit.types import Value
 from lspkit.visible_text import one_line
 
@@ -140,9 +140,6 @@ def suggestion_for(name: str | int, known: Iterable[str]) -> str:
     """`; did you mean …?` if a known name is similar, else empty."""
     if len(str(name)) > LONGEST_NAME:
         return ""
-    with safe_imports():
-        import difflib  # here: only needed after a mistake
-
     near = difflib.get_close_matches(str(name), list(known), 1)
     return f"; did you mean {near[0]}?" if near else ""
 

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from lspkit.config.config_files import Source, find_project_files
 from lspkit.config.parse import parse_source
 from lspkit.config.problems import MOST, ConfigFault, ConfigWarning, Problems
+from lspkit.config.trust.decision import TrustDecision
+from lspkit.config.trust.key_gate import EXECUTION_KEYS, remove_blocked
+from lspkit.config.trust.untrusted_limits import keep_tighter
 from lspkit.errors import ConfigError
-from lspkit.late_imports import safe_imports
 from lspkit.visible_text import count, one_line
-
-if TYPE_CHECKING:
-    from lspkit.config.trust.decision import TrustDecision
 
 #: Sections that apply only in the user's own file.
 USERS_OWN = frozenset({"security", "edits"})
@@ -83,13 +82,6 @@ def held_back(
 
     `ours` is the configuration without the project's file.
     """
-    with safe_imports():
-        from lspkit.config.trust.key_gate import (  # here: only for projects with a file
-            EXECUTION_KEYS,
-            remove_blocked,
-        )
-        from lspkit.config.trust.untrusted_limits import keep_tighter
-
     left, blocked = remove_blocked(values, EXECUTION_KEYS)
     left, loose = keep_tighter(left, ours)
     rule = f"the project is {standing.state}, projectConfigPolicy is {standing.policy}"

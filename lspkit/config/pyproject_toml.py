@@ -8,11 +8,11 @@ is read.
 from __future__ import annotations
 
 import re
+import tomllib
 from typing import Any
 
 from lspkit.config.jsonc import NotJson
 from lspkit.config.problems import DEEPEST, Path
-from lspkit.late_imports import safe_imports
 
 # All patterns match possessively, without backtracking.
 _STRING = r"""(?:"(?:[^"\\\n]++|\\.)*+"|'[^'\n]*+')"""
@@ -31,9 +31,6 @@ _TOO_DEEP = re.compile(rf"(?<![^\s\[{{,])(?:{_KEY}{_BLANKS}\.{_BLANKS}){{{DEEPES
 
 def decode_toml(text: str) -> Any:
     """The value of a text."""
-    with safe_imports():
-        import tomllib  # here: only for projects with a configuration in pyproject.toml
-
     if deep := _TOO_DEEP.search(text):
         line = text.count("\n", 0, deep.start()) + 1
         raise NotJson(f"a key has more than {DEEPEST} names", line)

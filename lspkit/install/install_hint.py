@@ -16,7 +16,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 import msgspec
 
 from lspkit.install.recipe_table import PAGES, recipes_of
-from lspkit.late_imports import safe_imports
+from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.selection.program_lookup import find_program
 
@@ -121,9 +121,6 @@ def hint_for(
 
 def _rivals(definition: Definition, has: Has, disabled: Container[str]) -> list[str]:
     """Other servers of the same family that `lspkit install` can install here."""
-    with safe_imports():
-        from lspkit.servers.built_in import BUILT_IN  # here: to keep `import lspkit` quick
-
     return [
         _name_of(one)
         for one in BUILT_IN

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 import anyio
 
 from lspkit.errors import LspkitError
-from lspkit.late_imports import safe_imports
 from lspkit.mcp.mcp_session import McpSession
 from lspkit.mcp.wire_streams import Descriptors, Wire
 from lspkit.runtime.concurrency.threads import OwnThread
@@ -59,8 +58,7 @@ class McpChannel:
 
     def _run(self) -> None:
         try:
-            with safe_imports():  # the SDK imports some of its modules late
-                asyncio.run(self._serve())
+            asyncio.run(self._serve())
         except asyncio.CancelledError:
             pass
         except Exception:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from lspkit.late_imports import safe_imports
 from lspkit.notebook.formatters import register_formatters
+from lspkit.notebook.magic.lsp_magic import LspMagic
 from lspkit.notebook.open_workspaces import opened
 from lspkit.workspace_hooks import opened_hooks
 
@@ -30,10 +30,6 @@ def _enable_in(shell: Any) -> None:
 
 def load_ipython_extension(shell: Any) -> None:
     """`%load_ext lspkit`: add the magic `%lsp`."""
-    with safe_imports():
-        # Here: most notebooks that import lspkit do not use the magic.
-        from lspkit.notebook.magic.lsp_magic import LspMagic
-
     _enable_in(shell)
     if getattr(shell, _STATE, None) is None:
         magic = LspMagic(shell)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lspkit.late_imports import safe_imports
 from lspkit.notebook.open_workspaces import source_line
+from lspkit.notebook.rendering import html_of, markdown_of
 
 #: Module and name of the base class of all values.
 VALUE = ("lspkit.types", "Value")
@@ -62,14 +62,8 @@ def _is_ours(one: object) -> bool:
 
 
 def _html(value: Any) -> str | None:
-    with safe_imports():
-        from lspkit.notebook.rendering import html_of  # here: nothing has been shown before
-
     return html_of(value, source_line)
 
 
 def _markdown(value: Any) -> str | None:
-    with safe_imports():
-        from lspkit.notebook.rendering import markdown_of
-
     return markdown_of(value)

@@ -16,8 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.errors import LspkitError
-from lspkit.late_imports import safe_imports
+from lspkit.notebook.start_display import show_starts
 
 _log = logging.getLogger("lspkit.notebook")
 
@@ -34,9 +35,6 @@ line_readers: list[Callable[[Path, int], str]] = []
 
 def opened(ws: Any) -> None:
     """Remember a workspace; in a notebook, show when its servers start."""
-    with safe_imports():
-        from lspkit.notebook.start_display import show_starts
-
     for ref in tuple(_workspaces):
         if ref() is None:
             with contextlib.suppress(ValueError):  # another thread has removed it
@@ -76,8 +74,5 @@ def source_line(path: Path, number: int) -> str:
             return found
     if not os.path.isabs(path):
         return ""
-    with safe_imports():
-        from lspkit.agent.tools.source_lines import SourceLines
-
     lines = (SourceLines(one).line(str(path), number) for one in reversed(_boundaries))
     return next(filter(None, lines), "")

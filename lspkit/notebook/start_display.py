@@ -12,7 +12,6 @@ import threading
 import time
 from typing import Any
 
-from lspkit.late_imports import safe_imports
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.servers.status import ServerState
 from lspkit.servers.workspace_event import WorkspaceEvent
@@ -116,8 +115,7 @@ class _Display:
     """One output of a notebook, which can be replaced."""
 
     def __init__(self, lines: list[str]) -> None:
-        with safe_imports():
-            from IPython.display import HTML, display
+        from IPython.display import HTML, display
 
         show: Any = display
         self._html: Any = HTML

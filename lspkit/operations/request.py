@@ -142,8 +142,7 @@ class Operation(msgspec.Struct, frozen=True, eq=False):
     run: Callable[[Any, Host], Any]
 
 
-#: The operations of the modules that are imported, by the type of the request. `all_operations`
-#: imports the others.
+#: All operations, by the type of the request.
 OPERATIONS: dict[type[Request[Any]], Operation] = {}
 
 

@@ -6,10 +6,10 @@ only the range of a whole symbol, which begins with a keyword.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from lspkit.late_imports import safe_imports
 from lspkit.protocol.text import Text
 from lspkit.types import Position, Range, Symbol
 
@@ -102,9 +102,6 @@ def nearest(
     wanted: Sequence[str], among: Sequence[tuple[Chain, Symbol]]
 ) -> list[tuple[Chain, Symbol]]:
     """The symbols whose names are most similar, the best first; empty if none is."""
-    with safe_imports():
-        import difflib  # here: few need it, and it takes 5 ms
-
     compare = difflib.SequenceMatcher(autojunk=False)
 
     def likeness(one: str, other: str) -> float:

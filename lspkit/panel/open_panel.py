@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 
-from lspkit.late_imports import safe_imports
 from lspkit.workspace import Workspace
 
 #: What to type where the extra is missing.
@@ -13,11 +12,7 @@ INSTALL = "pip install 'lspkit[panel]'"
 
 def is_installed() -> bool:
     """Whether the extra is installed."""
-    try:
-        with safe_imports():
-            return importlib.util.find_spec("textual") is not None
-    except ModuleNotFoundError:
-        return False
+    return importlib.util.find_spec("textual") is not None
 
 
 def run(ws: Workspace) -> None:
@@ -30,8 +25,6 @@ def run(ws: Workspace) -> None:
     """
     if not is_installed():
         raise ImportError(f"the panel needs an extra: {INSTALL}", name="textual")
-    # Also while it runs: textual imports more when it needs it.
-    with safe_imports():
-        from lspkit.panel.panel_app import PanelApp
+    from lspkit.panel.panel_app import PanelApp  # here: `panel_of` works without the extra
 
-        PanelApp(ws).run()
+    PanelApp(ws).run()

@@ -9,15 +9,15 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 from lspkit.config.load import Loaded
 from lspkit.edit_types import AppliedEdit
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
-from lspkit.operations import all_operations
 from lspkit.operations.apply_changes import ShowDiskRequest, ShowTextsRequest, UndoRequest
 from lspkit.operations.host_results import Settings
-from lspkit.operations.request import Request
+from lspkit.operations.request import OPERATIONS, Request
 from lspkit.operations.workspace_state import (
     ChangedSinceRequest,
     FileServersRequest,
@@ -57,9 +57,6 @@ from lspkit.runtime.server.shutdown import stop
 from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.visible_text import one_line
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
 T = TypeVar("T")
 log = logging.getLogger("lspkit.config")
 # Without a handler Python would print the warnings, which `status()` has as well.
@@ -87,8 +84,6 @@ WITHOUT_TURN = frozenset(
         WarningsRequest,
     }
 )
-#: Imported now: later there may be no file descriptor left to read a module.
-OPERATIONS = all_operations()
 
 #: Seconds for which an interrupted call may go on before the interrupt is raised: it cancels its
 #: requests. One that changes files is waited for.

@@ -6,7 +6,8 @@ engine is in `engine.py`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from concurrent.futures import Future
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -14,9 +15,6 @@ from lspkit.operations.request import Request
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.servers.workspace_event import WorkspaceEvent
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 T = TypeVar("T")
 

@@ -7,18 +7,15 @@ import fnmatch
 import os
 import socket
 import struct
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from lspkit.errors import ConfigError, ServerUnavailableError
-from lspkit.late_imports import safe_imports
+from lspkit.servers.restriction.launch_environment import clean_path
 from lspkit.service.runtime_folder import Bootstrap, Place, write_bootstrap
 from lspkit.workspace_boundary import project_tree
-
-if TYPE_CHECKING:
-    import subprocess
 
 #: Variables of the client that the service gets; other variables never reach a server.
 PASSED_ON = (
@@ -53,10 +50,6 @@ def service_environment(environ: Mapping[str, str], root: str) -> dict[str, str]
 
     It imports nothing from the project. Its servers may, if the project is trusted.
     """
-    with safe_imports():
-        # Here: mostly the service runs already.
-        from lspkit.servers.restriction.launch_environment import clean_path
-
     passed = {
         name: value
         for name, value in environ.items()
@@ -111,8 +104,7 @@ def connect_or_start(
     made = connect_socket(place)
     if made is not None:
         return made
-    with safe_imports():
-        import filelock  # here: a running service needs no lock
+    import filelock  # here: a running service needs no lock
 
     try:
         lock = filelock.FileLock(place.starting_lock, mode=0o600)
@@ -133,9 +125,6 @@ def _start(
     place: Place, bootstrap: Bootstrap, environ: Mapping[str, str], deadline: float
 ) -> socket.socket:
     """Start the service, and connect to it. Called with the lock."""
-    with safe_imports():
-        import subprocess  # here: mostly the service runs already
-
     text = write_bootstrap(bootstrap)
     if len(text) > LARGEST_BOOTSTRAP:
         raise ConfigError(f"the configuration has more than {LARGEST_BOOTSTRAP} bytes as JSON")

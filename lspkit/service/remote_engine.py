@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lspkit.errors import CancelledError, RequestTimeoutError, ServerUnavailableError
@@ -18,8 +19,6 @@ from lspkit.service.client import ANSWER_TIMEOUT, GRACE, Client, PendingCall
 from lspkit.service.wire_values import decode_result, encode_call
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from lspkit.service.peer import Peer
 
 T = TypeVar("T")

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 from lspkit.config.load import load
 from lspkit.errors import ServerUnavailableError
-from lspkit.operations import all_operations
 from lspkit.operations.workspace_state import TrustNoticeRequest
 from lspkit.runtime.engine_api import Limits
 from lspkit.service.client import READY_TIMEOUT, Client
@@ -42,7 +41,6 @@ def connect(
     `config` or `trusted` of its own has a service of its own. If the service ends, calls raise
     `ServerUnavailableError`; with `restart` the next call starts another one.
     """
-    all_operations()  # now: later there may be no file descriptor left to read a module
     return connect_command(
         root,
         config=config,

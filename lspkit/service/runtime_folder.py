@@ -20,7 +20,6 @@ import msgspec
 from lspkit.config import Config
 from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.errors import ConfigError, ServerUnavailableError
-from lspkit.late_imports import safe_imports
 from lspkit.msgspec_types import convert
 from lspkit.service.config_stamp import config_sources
 from lspkit.types import to_plain
@@ -205,8 +204,7 @@ def remove_old_files(place: Place) -> None:
     Their locks are held meanwhile, so that none of them starts. The files of the locks stay, which
     are empty: a process that waits for a lock whose file is removed would not exclude others.
     """
-    with safe_imports():
-        import filelock  # here: a client does not need it
+    import filelock  # here: a client does not need it
 
     for entry in list(Path(place.folder).iterdir()):
         stem, ending = os.path.splitext(entry)

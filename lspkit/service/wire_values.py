@@ -20,7 +20,6 @@ import msgspec
 from lspkit.answer import Answer
 from lspkit.errors import LspkitError, ProtocolError, error_from_dict
 from lspkit.msgspec_types import convert, make_decoder
-from lspkit.operations import all_operations
 from lspkit.operations.request import OPERATIONS, Operation, Request
 from lspkit.types import Caveat
 
@@ -138,7 +137,7 @@ def prepare_for_requests() -> None:
 @functools.cache
 def _by_name() -> dict[str, Operation]:
     """All operations, by name. Only the service needs them: a client has the request itself."""
-    return {one.name: one for one in all_operations().values()}
+    return {one.name: one for one in OPERATIONS.values()}
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_encode_other)

@@ -11,6 +11,7 @@ import copy
 import functools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, Unpack
@@ -20,7 +21,6 @@ from lspkit.config import Config
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import ChangedFiles
 from lspkit.errors import ProtocolError
-from lspkit.late_imports import safe_imports
 from lspkit.operations.host_results import Settings
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.concurrency.event_stream import EventStream
@@ -38,8 +38,6 @@ from lspkit.workspace.trust_warning import warn_once
 from lspkit.workspace_hooks import opened_hooks
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from lspkit.runtime.engine import LocalEngine
 
 P = ParamSpec("P")
@@ -307,9 +305,6 @@ class Workspace(Queries, Mutations):
             bound: Any = getattr(view, name)
             future: Future[T] = bound(*args, **kwargs)
         except Exception as problem:  # noqa: BLE001 (the future has it)
-            with safe_imports():
-                from concurrent.futures import Future  # here, to keep `import lspkit` quick
-
             future = Future()
             future.set_exception(problem)
         return future
@@ -327,11 +322,10 @@ def local_engine(
     environ: Mapping[str, str] = os.environ,
 ) -> LocalEngine:
     """An engine with servers in this process. Nothing is started yet."""
-    with safe_imports():
-        # Here: a workspace in the service does not need it.
-        from lspkit.config.load import load
-        from lspkit.runtime.engine import LocalEngine
-        from lspkit.servers.selection.choose import aliases
+    # Here: a client of the service does not need it, and is to start quickly.
+    from lspkit.config.load import load
+    from lspkit.runtime.engine import LocalEngine
+    from lspkit.servers.selection.choose import aliases
 
     # The current folder and the variables count now, not when the configuration is reloaded.
     where = os.path.abspath(root)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import subprocess
 import sys
 
 import pytest
 
-from lspkit.cli import build_parser, main
-from lspkit.late_imports import import_without_collection
+from lspkit.cli import build_parser
 
 #: Prints what the command line loads in addition to `import lspkit`.
 PROGRAM = """if True:
@@ -75,27 +73,3 @@ def test_the_help_is_as_wide_as_the_terminal(monkeypatch):
     assert max(map(len, narrow.splitlines())) <= 60
     assert narrow.split() == wide.split()
     assert len(narrow.splitlines()) > len(wide.splitlines())
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_the_garbage_collector_pauses_during_an_import_only(tmp_path, monkeypatch, enabled):
-    (tmp_path / "planted_module.py").write_text("import gc\nPAUSED = not gc.isenabled()\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    (gc.enable if enabled else gc.disable)()
-    try:
-        assert import_without_collection("planted_module").PAUSED
-        assert gc.isenabled() is enabled
-        with pytest.raises(ModuleNotFoundError):
-            import_without_collection("no_such_module")
-        assert gc.isenabled() is enabled
-    finally:
-        gc.enable()
-        sys.modules.pop("planted_module", None)
-
-
-def test_in_another_program_the_collector_is_left_alone(monkeypatch, capsys):
-    stopped: list[str] = []
-    monkeypatch.setattr(gc, "disable", lambda: stopped.append("disable"))
-    assert main(["completion", "bash"]) == 0
-    assert "lspkit" in capsys.readouterr().out
-    assert stopped == []

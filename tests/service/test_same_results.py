@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import lspkit.operations as ops
 from lspkit import errors
+from lspkit.operations.request import OPERATIONS
 from lspkit.testing import Fault, Script, leaks_since, take_snapshot
 from tests.faults.operations import answers
 from tests.service.compared_outcomes import Outcomes, differences, outcomes_of
@@ -94,4 +94,4 @@ def test_a_closed_workspace_says_so(outcomes: Outcomes, name: str) -> None:
 
 
 def test_every_operation_has_a_case(outcomes: Outcomes) -> None:
-    assert outcomes.requests == set(ops.all_operations())
+    assert outcomes.requests == set(OPERATIONS)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lspkit import errors
 from lspkit.errors import LspkitError, ProtocolError
-from lspkit.operations import RawRequest, StatusTextRequest, WriteRequest, all_operations
+from lspkit.operations import RawRequest, StatusTextRequest, WriteRequest
 from lspkit.operations.request import OPERATIONS, Operation
 from lspkit.protocol.wire import messages
 from lspkit.service.incoming_call import CALL_FAILED
@@ -38,9 +38,7 @@ few = settings(
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-each_operation = pytest.mark.parametrize(
-    "operation", all_operations().values(), ids=lambda one: one.name
-)
+each_operation = pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda one: one.name)
 each_error = pytest.mark.parametrize("kind", every(), ids=lambda one: one.__name__)
 any_error = st.one_of([errors_of(kind) for kind in every()])
 

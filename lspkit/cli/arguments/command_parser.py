@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from lspkit.cli.argument_types import UsageError
-from lspkit.late_imports import safe_imports
 
 #: While arguments are added: argparse makes a formatter for each, which would import `shutil`.
 _WITHOUT_TERMINAL = functools.partial(argparse.HelpFormatter, width=80)
@@ -73,7 +72,6 @@ def _similar_option(word: str, known: Iterable[str]) -> str:
 
 
 def _suggestion(word: str, known: Iterable[str]) -> str:
-    with safe_imports():
-        from lspkit.config.problems import suggestion_for  # here: only needed after a mistake
+    from lspkit.config.problems import suggestion_for  # here: only needed after a mistake
 
     return suggestion_for(word, known)

@@ -20,7 +20,6 @@ from lspkit.cli.output import as_json, print_commands, print_message, print_resu
 from lspkit.diagnostics.report import TOO_LATE, Report, unchecked_report
 from lspkit.diagnostics.unresolved_imports import import_hint
 from lspkit.errors import RequestTimeoutError
-from lspkit.late_imports import safe_imports
 from lspkit.types import Severity
 from lspkit.workspace_boundary import work_tree
 
@@ -91,15 +90,13 @@ class _Check:
         """Open the workspace. A revision that does not exist is an error before any check."""
         if self.limit.is_over:
             raise TimeExpired
-        with safe_imports():
-            # Here: the alarm is set.
-            from lspkit.cli.open_workspace import open_workspace
+        # Here: the alarm is set.
+        from lspkit.cli.open_workspace import open_workspace
 
         service = uses_service(self._arguments)
         self.ws = open_workspace(self._root, service=service, limit=self.limit)
         if self._arguments.new_since:
-            with safe_imports():
-                from lspkit.cli.check.git_revision import find_revision  # here: rarely needed
+            from lspkit.cli.check.git_revision import find_revision  # here: rarely needed
 
             self._commit = find_revision(self._arguments.new_since, str(self.ws.root))
         return self.ws
@@ -114,8 +111,7 @@ class _Check:
         )
 
     def _reports(self, ws: Workspace, files: list[Path]) -> dict[Path, Report]:
-        with safe_imports():
-            from lspkit.cli.check.progress_bar import progress_bar  # here, as above
+        from lspkit.cli.check.progress_bar import progress_bar  # here, as above
 
         mildest = self._arguments.severity
         severities = _severities_up_to(mildest) if mildest else None
@@ -140,8 +136,7 @@ class _Check:
         """The outcome with what was checked; with a revision, with what is new since."""
         uncompared: dict[Path, str] = {}
         if self._commit is not None:
-            with safe_imports():
-                from lspkit.cli.check.new_findings import compare_with  # here: rarely needed
+            from lspkit.cli.check.new_findings import compare_with  # here: rarely needed
 
             compared = compare_with(self._commit, ws, reports, self.limit)
             reports, uncompared = compared.reports, compared.uncompared
@@ -179,13 +174,11 @@ def _print(outcome: CheckOutcome, format: str) -> None:
         case "json":
             print_result(as_json(_as_plain(outcome)))
         case "sarif":
-            with safe_imports():
-                from lspkit.batch.sarif_log import as_sarif  # here: rarely needed
+            from lspkit.batch.sarif_log import as_sarif  # here: rarely needed
 
             print_result(as_json(as_sarif(outcome)))
         case "github":
-            with safe_imports():
-                from lspkit.cli.check.github_annotations import as_annotations  # as above
+            from lspkit.cli.check.github_annotations import as_annotations  # as above
 
             print_commands(as_annotations(outcome))
         case "text":

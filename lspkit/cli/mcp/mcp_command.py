@@ -16,23 +16,13 @@ from lspkit.cli.exit_codes import CLEAN
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import is_terminal, print_message
 from lspkit.cli.serve_command import service_bootstrap
-from lspkit.late_imports import safe_imports
 
 EXTRA = "lspkit[mcp]"
 
 
-def _is_installed() -> bool:
-    """Whether the SDK can be imported. Safe imports raise where others return None."""
-    try:
-        with safe_imports():
-            return importlib.util.find_spec("mcp") is not None
-    except ModuleNotFoundError:
-        return False
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Serve until the client closes the input, or a signal comes."""
-    if not _is_installed():
+    if importlib.util.find_spec("mcp") is None:
         raise UsageError(f"the MCP SDK is not installed; to get it: pip install '{EXTRA}'")
     logging.basicConfig(level=logging.WARNING, format="lspkit: %(message)s")
     # A warning about each request that the client cancels is of no use.
@@ -47,9 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve_alone(arguments: argparse.Namespace) -> int:
     if is_terminal(sys.stdin):
         print_message("this is an MCP server, which a client starts; Ctrl-C ends it")
-    with safe_imports():
-        # Here: it takes more than a second.
-        from lspkit.mcp.mcp_process import serve_alone, take_standard_streams
+    # Here: it takes more than a second.
+    from lspkit.mcp.mcp_process import serve_alone, take_standard_streams
 
     root = chosen_root(arguments.root)
     opening = functools.partial(open_workspace, root, service=uses_service(arguments))
@@ -61,10 +50,9 @@ def _serve_both(arguments: argparse.Namespace) -> int:
     """MCP on two further descriptors, and the service on standard input and output."""
     _check_descriptors(*arguments.fd)
     bootstrap = service_bootstrap(arguments.root, from_variable=True)
-    with safe_imports():
-        from lspkit.mcp.mcp_process import serve_beside  # here: it takes long
-        from lspkit.mcp.wire_streams import Descriptors
-        from lspkit.service.service_process import serve_stdio
+    from lspkit.mcp.mcp_process import serve_beside  # here: it takes long
+    from lspkit.mcp.wire_streams import Descriptors
+    from lspkit.service.service_process import serve_stdio
 
     # One socket may be both.
     wire = Descriptors(arguments.fd[0], os.dup(arguments.fd[1]))

@@ -13,7 +13,6 @@ import shlex
 import stat
 from collections.abc import Iterator, Mapping
 
-from lspkit.late_imports import safe_imports
 from lspkit.workspace_boundary import MOST_LINKS
 
 
@@ -94,8 +93,7 @@ def _path_steps(path: str) -> Iterator[tuple[str, str]]:
 
 def _own_group() -> int:
     """The user's primary group; the current group may have other members."""
-    with safe_imports():
-        import pwd  # here: not on Windows
+    import pwd  # here: not on Windows
 
     try:
         return pwd.getpwuid(os.getuid()).pw_gid

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 
 from lspkit.config.object_reader import Object
 from lspkit.config.problems import Path, Problems
+from lspkit.config.trust.decision import home_of
+from lspkit.config.trust.root_pattern import compile_pattern
 from lspkit.errors import ConfigError
-from lspkit.late_imports import safe_imports
 from lspkit.protocol.watching.globs import pattern_mistake
 
 
@@ -41,10 +42,6 @@ def _text_entries(section: Object, name: str) -> Iterator[tuple[Path, str]]:
 
 def _root_mistake(entry: str, environ: Mapping[str, str]) -> str:
     """What is valid instead of the entry; empty if the entry is valid."""
-    with safe_imports():
-        from lspkit.config.trust.decision import home_of  # here, to keep imports quick
-        from lspkit.config.trust.root_pattern import compile_pattern
-
     try:
         compile_pattern(entry, home=lambda name: home_of(name, environ))
     except ConfigError as problem:

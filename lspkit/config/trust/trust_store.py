@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import stat
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 
@@ -20,7 +21,6 @@ import msgspec
 from lspkit.config.config_files import user_folder, user_home
 from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.errors import ConfigError
-from lspkit.late_imports import safe_imports
 from lspkit.msgspec_types import convert
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside, leads_through, own_home, work_tree
@@ -159,8 +159,7 @@ def _check_ownership(path: str) -> None:
 def _update(
     folder: str, changed: Callable[[tuple[TrustEntry, ...]], tuple[TrustEntry, ...]]
 ) -> None:
-    with safe_imports():
-        from filelock import FileLock, Timeout  # here: only needed for changes
+    from filelock import FileLock, Timeout  # here: it takes 15 ms, and only changes need it
 
     file = os.path.join(folder, FILE)
     try:
@@ -194,9 +193,6 @@ def _set_aside(file: str) -> None:
 
 
 def _replace(file: str, content: str) -> None:
-    with safe_imports():
-        import tempfile  # here: the list is seldom written
-
     descriptor, temporary = tempfile.mkstemp(prefix=f".{FILE}.", dir=os.path.dirname(file))
     try:
         with open(descriptor, "w", encoding="ascii") as stream:

@@ -7,15 +7,13 @@ calls before it that show texts are over.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from concurrent.futures import Future
+from typing import TypeVar
 
 from lspkit.runtime.concurrency.broadcast import Broadcast
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.parallel import submit_to
 from lspkit.runtime.concurrency.thread_cache import ThreadCache
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 T = TypeVar("T")
 

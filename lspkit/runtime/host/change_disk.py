@@ -9,10 +9,9 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable
 
 from lspkit.edit_types import AppliedEdit, WorkspaceEdit
-from lspkit.edits import single_file
+from lspkit.edits import apply, single_file
 from lspkit.edits.text_edits import encode
 from lspkit.errors import LspkitError
-from lspkit.late_imports import safe_imports
 from lspkit.protocol.text import BYTE_ORDER_MARK
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, FileEvent
@@ -56,9 +55,6 @@ def apply_edit(
     context: Context, edit: WorkspaceEdit, versions: dict[str, int] | None
 ) -> AppliedEdit:
     """Apply an edit, all or none."""
-    with safe_imports():
-        from lspkit.edits import apply  # here: it is rarely needed, and takes some milliseconds
-
     if versions is None:
         versions = document_versions(context, edit)
     applied = apply.apply(edit, context.files.boundary, versions=versions)
@@ -68,9 +64,6 @@ def apply_edit(
 
 def undo_edit(context: Context, applied: AppliedEdit) -> None:
     """Undo an edit, all or none."""
-    with safe_imports():
-        from lspkit.edits import apply  # as above
-
     apply.undo(applied, context.files.boundary)
     events = [FileEvent(event.path, _REVERSED[event.kind]) for event in _events(applied)]
     context.pool.disk_events.changed_by_us(events)

@@ -9,7 +9,6 @@ from lspkit.config.load import Loaded
 from lspkit.config.model import DISABLED
 from lspkit.errors import ServerUnavailableError
 from lspkit.install.install_hint import Has, hint_for, managers_in
-from lspkit.late_imports import safe_imports
 from lspkit.operations import host_results
 from lspkit.operations.checks.findings import severity_from_number
 from lspkit.operations.host_results import TrustNotice
@@ -19,6 +18,7 @@ from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.process.usage import usage
 from lspkit.runtime.server.server import Server
 from lspkit.servers import status
+from lspkit.servers.restriction.held_back_servers import held_back, is_silent, notice, worded
 from lspkit.servers.restriction.python_interpreter import interpreter_of
 from lspkit.servers.selection.choose import Choice, begins_at, definitions, is_built_in, permitted
 from lspkit.types import Severity
@@ -105,19 +105,11 @@ def _warnings(pool: Pool, loaded: Loaded, held_back: str) -> tuple[str, ...]:
 
 
 def _held_back(loaded: Loaded) -> str:
-    with safe_imports():
-        # Here, to keep imports quick.
-        from lspkit.servers.restriction.held_back_servers import notice
-
     return notice(loaded)
 
 
 def take_trust_notice(loaded: Loaded) -> TrustNotice:
     """What may not run in an untrusted project."""
-    with safe_imports():
-        # Here: only notebooks need it at once.
-        from lspkit.servers.restriction.held_back_servers import held_back, is_silent, worded
-
     decision = loaded.standing
     held = [] if is_silent(decision) else held_back(loaded)
     return TrustNotice(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lspkit.config.load import Loaded
-from lspkit.late_imports import safe_imports
+from lspkit.config.trust.decision import trust_of
 from lspkit.servers.restriction.trust_profile import Permit, Permits
 from lspkit.workspace_boundary import is_inside, work_tree
 
@@ -22,10 +22,6 @@ def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
         if key not in known:
             standing = whole = loaded.standing
             if root != workspace:
-                with safe_imports():
-                    # Here, to keep imports quick.
-                    from lspkit.config.trust.decision import trust_of
-
                 security = loaded.config.security
                 standing = trust_of(None, root, {}, security, loaded.environ, trusted, workspace)
                 # A part of a project is stale if the project is.

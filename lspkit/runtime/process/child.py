@@ -8,16 +8,17 @@ read the status.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import sys
+import termios
 import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import repeat, starmap
 
-from lspkit.late_imports import safe_imports
 from lspkit.runtime.concurrency.threads import Signal
 
 #: The longest timeout of `poll`, in milliseconds.
@@ -195,10 +196,6 @@ def readable(descriptor: int, timeout: float, events: int = select.POLLIN) -> bo
 
 def unread_bytes(descriptor: int) -> int:
     """Bytes in a pipe that its reader has not read, if the system reports them."""
-    with safe_imports():
-        import fcntl  # here: only for a server that is in trouble
-        import termios
-
     try:
         answer = fcntl.ioctl(descriptor, termios.FIONREAD, b"\0\0\0\0")
     except (OSError, ValueError):

@@ -29,7 +29,6 @@ import threading
 import weakref
 from collections.abc import Mapping, Sequence
 
-from lspkit.late_imports import safe_imports
 from lspkit.runtime.process.child import Child, LaunchError, close_all, readable
 from lspkit.runtime.process.guarded_child import KILLED, GuardedChild
 
@@ -108,9 +107,8 @@ class Guardian:
     def _new_child(self) -> Child:
         if guardian_can_run():
             return GuardedChild(self._send)
-        with safe_imports():
-            # Needs psutil, which is slow to import.
-            from lspkit.runtime.process.group_child import GroupChild
+        # Needs psutil, which is slow to import.
+        from lspkit.runtime.process.group_child import GroupChild
 
         return GroupChild()
 

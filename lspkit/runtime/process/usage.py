@@ -6,8 +6,6 @@ import os
 import time
 from typing import Any
 
-from lspkit.late_imports import safe_imports
-
 #: How often, and how many seconds apart, the state is read: a process may wait for a moment.
 LOOKS, PAUSE = 3, 0.004
 
@@ -72,8 +70,7 @@ def _thread_states(pid: int) -> set[str]:
 
 
 def _family(pid: int | None) -> list[Any]:
-    with safe_imports():
-        import psutil  # here: it takes 10 ms to import, and is rarely needed
+    import psutil  # here: it takes 10 ms to import, and is rarely needed
 
     if pid is None:
         return []
@@ -85,8 +82,7 @@ def _family(pid: int | None) -> list[Any]:
 
 
 def _ask(process: Any, *names: str) -> dict[str, Any]:
-    with safe_imports():
-        import psutil
+    import psutil
 
     try:
         told: dict[str, Any] = process.as_dict(names)

@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable
 
-from lspkit.late_imports import safe_imports
 from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.event_report import merged
 from lspkit.runtime.watch.notifier import Hints, Notifier, PollingNotifier
@@ -242,10 +241,9 @@ def events_of_unwatched(path: str) -> list[FileEvent]:
 
 def best_notifier() -> Notifier:
     """The notifier for this system; raises `OSError` if it is not available."""
-    # Imported here: not needed before a server runs, and each is for some systems only.
+    # Imported here: each is for some systems only.
     if sys.platform == "linux":
-        with safe_imports():
-            from lspkit.runtime.watch.inotify import InotifyNotifier
+        from lspkit.runtime.watch.inotify import InotifyNotifier
 
         return InotifyNotifier()
     from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier

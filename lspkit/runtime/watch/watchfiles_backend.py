@@ -17,7 +17,6 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from lspkit.late_imports import safe_imports
 from lspkit.runtime.watch.notifier import Hints, Notifier
 from lspkit.workspace_boundary import folders_above
 
@@ -38,8 +37,7 @@ class WatchfilesNotifier(Notifier):
     """Folders watched by watchfiles, which knows files by their names only."""
 
     def __init__(self, *, recursive: bool = sys.platform != "linux") -> None:
-        with safe_imports():
-            from watchfiles._rust_notify import RustNotify  # here: only where it is needed
+        from watchfiles._rust_notify import RustNotify  # here: only where it is needed
 
         super().__init__()
         self._make = RustNotify

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from lspkit.limits import LARGEST_IGNORE_FILE, MOST_IGNORE_RULES
 from lspkit.protocol.watching.globs import compile_glob
 from lspkit.regular_files import open_regular
+from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.selection.roots import has_marker, upwards
 from lspkit.workspace_boundary import folders_above
@@ -72,8 +73,6 @@ def _reaches(reach: str, folder: str, definition: Definition, root: str, workspa
 
 def _markers(definition: Definition) -> tuple[str, ...]:
     """The markers by which the server itself finds its project, without configured roots."""
-    from lspkit.servers.built_in import BUILT_IN  # here: to keep `import lspkit` quick
-
     known = next((one for one in BUILT_IN if one.id == definition.id), definition)
     return known.roots.markers
 

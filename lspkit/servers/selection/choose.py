@@ -14,6 +14,7 @@ from lspkit.diagnostics.proof_rule import OFFERED, UNTRIED, ProofRule
 from lspkit.protocol.uris import is_utf8
 from lspkit.servers.adapters.adapter import Adapter
 from lspkit.servers.adapters.adapter_table import adapter_of
+from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.package_folders import PYTHON
 from lspkit.servers.project.python_environment import Environments, find_environments
@@ -87,30 +88,22 @@ class Choice(msgspec.Struct, frozen=True):
 
 def aliases() -> dict[str, str]:
     """Aliases of the built-in servers, with their ids."""
-    from lspkit.servers.built_in import BUILT_IN  # here: to keep `import lspkit` quick
-
     return {alias: one.id for one in BUILT_IN for alias in one.aliases}
 
 
 def is_built_in(id: str) -> bool:
     """Whether this is the id of a built-in server."""
-    from lspkit.servers.built_in import BUILT_IN  # as above
-
     return any(one.id == id for one in BUILT_IN)
 
 
 def might_answer(id: str, method: str) -> bool:
     """Whether a running server could answer a request, as far as lspkit knows."""
-    from lspkit.servers.built_in import BUILT_IN  # as above
-
     known = next((one for one in BUILT_IN if one.id == id), None)
     return known is None or not known.answers_only or method in known.answers_only
 
 
 def definitions(config: Config) -> list[Definition]:
     """The built-in servers and those of the configuration, with its changes."""
-    from lspkit.servers.built_in import BUILT_IN  # here: to keep `import lspkit` quick
-
     known = {definition.id: definition for definition in BUILT_IN}
     if isinstance(config.lsp, dict):
         by_alias = aliases()
@@ -163,8 +156,6 @@ def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
 
 def _language(extension: str) -> str:
     """The `languageId` that built-in servers use for an extension, or the extension itself."""
-    from lspkit.servers.built_in import BUILT_IN  # as above
-
     known = (one.languages[extension] for one in BUILT_IN if extension in one.languages)
     return next(known, extension[1:])
 
