@@ -26,7 +26,7 @@ from lspkit.workspace_boundary import boundary_of
 
 if TYPE_CHECKING:
     from lspkit.service.service_process import ServiceProcess
-    from lspkit.web.http_address import Address
+    from lspkit.web.http_server import Address
 
 #: Seconds to wait for a service to end, before it is killed. It has the time to kill itself.
 STOP_TIMEOUT = END_TIMEOUT + 3.0
@@ -84,7 +84,7 @@ def _http_address(arguments: argparse.Namespace) -> Address | None:
         raise UsageError("--http cannot be used together with --stdio")
     if not arguments.http:
         return None
-    from lspkit.web.http_address import parse_address  # here: most services do not need it
+    from lspkit.web.http_server import parse_address  # here: most services do not need it
 
     try:
         return parse_address(arguments.http)

@@ -16,8 +16,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from lspkit.web.http_message import RequestHead
-from lspkit.web.problem_document import ProblemError
+from lspkit.web.http_message import ProblemError, RequestHead
 
 #: Seconds for which a code is valid.
 CODE_SECONDS = 300.0

@@ -40,13 +40,13 @@ from lspkit.web.body_types import (
     SetCwd,
     Status,
     WorkspaceBody,
+    check_body,
+    conversation_body,
+    workspace_body,
 )
 from lspkit.web.event_feed import EventFeed
-from lspkit.web.http_message import RequestHead, Response
-from lspkit.web.openapi import openapi_document
-from lspkit.web.problem_document import ProblemError
-from lspkit.web.routes import find_route
-from lspkit.web.status_body import check_body, conversation_body, workspace_body
+from lspkit.web.http_message import ProblemError, RequestHead, Response
+from lspkit.web.routes import find_route, openapi_document
 from lspkit.web.workspace_registry import WorkspaceRegistry
 from lspkit.workspace import Workspace
 

@@ -1,32 +1,48 @@
-"""Requests and responses of HTTP/1.1 as values. Nothing is read or written here.
+"""Requests, responses and problem documents (RFC 9457) as values. Nothing is read or written here.
 
-A connection serves one request. The syntax that is accepted is the strict one of RFC 9112: nothing
-that two programs could read in two ways.
+A connection serves one request.
 """
 
 from __future__ import annotations
 
 import http
-import re
+import json
 from collections.abc import Mapping
-from urllib.parse import unquote_to_bytes
+from typing import Any
+from urllib.parse import parse_qsl, unquote
 
 import msgspec
 
-from lspkit.web.problem_document import CONTENT_TYPE, ProblemError
+#: The media type of a problem.
+PROBLEM_TYPE = "application/problem+json"
 
-#: Bytes of the request line and the headers, with the empty line at the end.
-LARGEST_HEAD = 16 * 1024
+#: The status of each code.
+CODES = {
+    "bad-request": 400,
+    "bad-json": 400,
+    "bad-folder": 400,
+    "bad-file": 400,
+    "no-token": 401,
+    "wrong-host": 403,
+    "wrong-origin": 403,
+    "read-only": 403,
+    "unknown-path": 404,
+    "unknown-conversation": 404,
+    "folder-is-gone": 404,
+    "wrong-method": 405,
+    "too-slow": 408,
+    "too-large": 413,
+    "wrong-content-type": 415,
+    "too-many-streams": 429,
+    "failed": 500,
+    "too-many-connections": 503,
+    "too-many-workspaces": 503,
+    "unusable": 503,
+}
 #: Bytes of a body.
 LARGEST_BODY = 64 * 1024
-MOST_HEADERS = 64
-
-END_OF_HEAD = b"\r\n\r\n"
-_REQUEST_LINE = re.compile(r"([A-Z]{1,16}) (/[!-~]*) HTTP/1\.[01]")
-_HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([ -~\t\x80-\xff]*)")
-_PERCENT = re.compile(r"(?:[^%]|%[0-9A-Fa-f]{2})*")
 #: Headers that would be ambiguous if they came twice.
-_ONCE = frozenset({"host", "origin", "authorization", "content-length", "content-type", "cookie"})
+ONCE = ("host", "origin", "authorization", "content-length", "content-type", "cookie")
 
 #: Headers of every response.
 COMMON_HEADERS = {
@@ -43,6 +59,30 @@ COMMON_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+
+
+class ProblemError(Exception):
+    """A request that is not fulfilled. The code is a key of `CODES`."""
+
+    def __init__(self, code: str, detail: str, **headers: str) -> None:
+        super().__init__(detail)
+        self.code, self.detail, self.status = code, detail, CODES[code]
+        #: Further headers of the response.
+        self.headers = headers
+
+    def document(self) -> dict[str, Any]:
+        """The problem document. Its type is `about:blank`; `code` says more."""
+        return {
+            "type": "about:blank",
+            "title": http.HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "code": self.code,
+            "detail": self.detail,
+        }
+
+    def body(self) -> bytes:
+        """The document as JSON."""
+        return json.dumps(self.document()).encode()
 
 
 class RequestHead(msgspec.Struct, frozen=True):
@@ -83,7 +123,7 @@ class Response(msgspec.Struct, frozen=True):
 
 def problem_response(problem: ProblemError) -> Response:
     """The response to a request that is not fulfilled."""
-    return Response(problem.status, CONTENT_TYPE, problem.body(), problem.headers)
+    return Response(problem.status, PROBLEM_TYPE, problem.body(), problem.headers)
 
 
 def encode_head(
@@ -98,41 +138,17 @@ def encode_head(
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
-def parse_head(data: bytes) -> RequestHead:
-    """The head of a request, without the empty line at its end."""
-    first, *lines = data.decode("latin-1").split("\r\n")
-    found = _REQUEST_LINE.fullmatch(first)
-    if found is None:
-        raise ProblemError("bad-request", "the request line is not valid")
-    if len(lines) > MOST_HEADERS:
-        raise ProblemError("bad-request", f"a request may have {MOST_HEADERS} headers")
-    headers: dict[str, str] = {}
-    for line in lines:
-        pair = _HEADER.fullmatch(line)
-        if pair is None:
-            raise ProblemError("bad-request", "a header is not valid")
-        name, value = pair[1].lower(), pair[2].strip(" \t")
-        if name in headers and name in _ONCE:
-            raise ProblemError("bad-request", f"the header {name} comes twice")
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    path, _, query = found[2].partition("?")
-    segments = () if path == "/" else tuple(map(_decode, path[1:].split("/")))
-    return RequestHead(found[1], segments, _parse_query(query), headers)
-
-
-def _parse_query(text: str) -> dict[str, str]:
-    pairs = [one.partition("=") for one in text.split("&") if one]
-    found = {_decode(name): _decode(value.replace("+", " ")) for name, _, value in pairs}
-    if len(found) != len(pairs):
-        raise ProblemError("bad-request", "a parameter comes twice")
-    return found
-
-
-def _decode(text: str) -> str:
-    """A part of the address without percent signs."""
+def parse_target(target: str) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The parts of the path of a request, and its query."""
+    path, _, query = target.partition("?")
     try:
-        if _PERCENT.fullmatch(text) is None:
-            raise ValueError("a percent sign begins no byte")
-        return unquote_to_bytes(text).decode()
+        if not path.startswith("/"):
+            raise ValueError("a path is expected")
+        segments = () if path == "/" else path[1:].split("/")
+        pairs = parse_qsl(query, keep_blank_values=True, errors="strict")
+        decoded = tuple(unquote(segment, errors="strict") for segment in segments)
     except ValueError:  # also if it is not UTF-8
         raise ProblemError("bad-request", "the address is not valid") from None
+    if len(dict(pairs)) != len(pairs):
+        raise ProblemError("bad-request", "a parameter comes twice")
+    return decoded, dict(pairs)

@@ -22,7 +22,7 @@ from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.service.remote_workspace import connect
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.web.body_types import EventBody
-from lspkit.web.problem_document import ProblemError
+from lspkit.web.http_message import ProblemError
 from lspkit.workspace import Workspace
 
 log = logging.getLogger("lspkit.service")

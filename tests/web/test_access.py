@@ -8,8 +8,7 @@ import stat
 import pytest
 
 from lspkit.web.access import CODE_SECONDS, MOST_SESSIONS, Access
-from lspkit.web.http_message import RequestHead
-from lspkit.web.problem_document import CODES, ProblemError
+from lspkit.web.http_message import CODES, ProblemError, RequestHead
 from tests.web.web_site import WebSite
 
 HOSTS = ["127.0.0.1:80", "localhost:80"]

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import strategies as st
 
 from lspkit.conversations import check_id
-from lspkit.web.openapi import openapi_document
-from lspkit.web.problem_document import CODES
+from lspkit.web.http_message import CODES
+from lspkit.web.routes import openapi_document
 from tests.web.web_site import Answer, WebSite
 
 DOCUMENT = openapi_document()
