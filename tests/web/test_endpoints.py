@@ -87,7 +87,7 @@ def test_a_folder_that_cannot_be_used_is_a_problem(
     assert shared_web.ask("GET", "/conversations/bad/cwd").status == 404
 
 
-@pytest.mark.parametrize("id", ["%00", "%0A", "", "x" * 201, "%80", "%zz", "%"])
+@pytest.mark.parametrize("id", ["%00", "%0A", "", "x" * 201, "%80"])
 def test_an_id_that_cannot_be_used_is_a_problem(shared_web: WebSite, id: str) -> None:
     body = {"cwd": str(shared_web.site.project)}
     for asked in (
