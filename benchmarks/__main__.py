@@ -44,8 +44,6 @@ BENCHMARKS: dict[str, tuple[float, float | None] | None] = {
     "idle": (180, 100),
     "growth": (480, None),
     "opencode": (600, None),
-    "embedded_default": None,
-    "watching": None,
     "overlap": None,
 }
 #: Seconds that a program which is stopped gets to end what it started.

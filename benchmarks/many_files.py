@@ -2,7 +2,7 @@
 
 Another process's edits, as far as lspkit can tell: plain writes, then one `check_all`. Its time is
 taken; what the disk needs for the writes is nobody's fault here. A bare loop does the same on a
-second copy of the server (`all_at_once.py`), so that the share of the client can be told from that
+second copy of the server, so that the share of the client can be told from that
 of the server: most servers look at one file after the other. `scripted` is one that takes 100 ms
 for each file and any number of them at the same time. All take turns, so that what else the machine
 does falls on all, and pause between two edits, as somebody does who reads what came of the last.
@@ -23,12 +23,17 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # so that it runs by its path, too
 
+
 import lspkit  # noqa: E402
-from benchmarks.all_at_once import AllAtOnce  # noqa: E402
-from benchmarks.overlap_floor import PULL  # noqa: E402
+from benchmarks.overlap_floor import (  # noqa: E402
+    PATIENCE,
+    PULL,
+    Floor,
+)
 from benchmarks.overlap_projects import COURSES, Course, Template  # noqa: E402
 from benchmarks.page import many_files_table  # noqa: E402
 from benchmarks.sections import QUICK, median, percentile, write_section  # noqa: E402
+from lspkit.diagnostics.tsserver import COMMANDS, request  # noqa: E402
 from lspkit.servers.built_in import BUILT_IN  # noqa: E402
 from lspkit.servers.definition import Definition  # noqa: E402
 from lspkit.servers.definition_parts import Launch  # noqa: E402
@@ -36,6 +41,66 @@ from lspkit.testing import Diagnostics, Fault, Script  # noqa: E402
 from lspkit.testing.leaks import kill_leaked_processes, take_snapshot  # noqa: E402
 from tests import real_servers  # noqa: E402
 from tests.real.running import TIMING, environment  # noqa: E402
+
+
+class AllAtOnce(Floor):
+    """The bare loop that has many files under way: all changes, all questions, then all answers.
+
+    What it needs is the server's own time, which no client can go below. It tells and asks what
+    lspkit does, and stops at the first sign that the server has looked at each file.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._versions: dict[Path, int] = {}
+        self._ids = 1_000_000
+
+    def edit_all(self, paths: list[Path], texts: list[str], language: str) -> float:
+        """Milliseconds from the last write to the last answer."""
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text)
+        began, before = time.perf_counter(), self._pushed
+        for path, text in zip(paths, texts, strict=True):
+            self._tell(path, text, language)
+        asked: set[int] = set()
+        for path in paths:
+            for method, params in self._questions(path):
+                self._ids += 1
+                asked.add(self._ids)
+                self.send({"jsonrpc": "2.0", "id": self._ids, "method": method, "params": params})
+        limit = time.monotonic() + PATIENCE
+        awaited = set(paths) if self.stop in ("version", "push") else set()
+        while asked or awaited:
+            message = self.read(limit)
+            if "method" in message:
+                self.take(message)
+                awaited = {path for path in awaited if not self._has_spoken(path, before)}
+            else:
+                asked.discard(message["id"])
+        return (time.perf_counter() - began) * 1000
+
+    def _tell(self, path: Path, text: str, language: str) -> None:
+        version = self._versions[path] = self._versions.get(path, 0) + 1
+        if version == 1:
+            item = {"uri": path.as_uri(), "languageId": language, "version": 1, "text": text}
+            self.notify("textDocument/didOpen", {"textDocument": item})
+            return
+        self.tell_of_change(path, version, text)
+
+    def _has_spoken(self, path: Path, before: int) -> bool:
+        version, _, number = self._pushes.get(path.as_uri(), (None, [], 0))
+        if self.stop == "version" and self._versions[path] > 1:
+            return (version or 0) >= self._versions[path]
+        # A file that is opened may have been spoken of before.
+        return number > before or (self._versions[path] == 1 and number > 0)
+
+    def _questions(self, path: Path) -> list[tuple[str, Any]]:
+        if self.stop == "tsserver":
+            return [("workspace/executeCommand", request(one, str(path))) for one in COMMANDS]
+        if self.stop == "pull":
+            return [(PULL, {"textDocument": {"uri": path.as_uri()}, **self.identified})]
+        return []
+
 
 SCRIPTED = "scripted"
 #: Those that mostly compute, and those whose verdict is mostly waiting.

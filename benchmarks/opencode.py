@@ -23,9 +23,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]  # so that it runs by its p
 from environments import OPENCODE, Unavailable, opencode  # noqa: E402
 
 import lspkit  # noqa: E402
+from benchmarks.bars import parity  # noqa: E402
 from benchmarks.many_files import Runner, runner  # noqa: E402
 from benchmarks.opencode_program import OpenCode, ToolRun, cold_check, environ  # noqa: E402
-from benchmarks.parity import parity  # noqa: E402
 from benchmarks.sections import QUICK, spread, table, write_section  # noqa: E402
 from lspkit.agent import EditHooks, Summary, Toolbox  # noqa: E402
 from lspkit.testing.leaks import (  # noqa: E402

@@ -1,11 +1,8 @@
-"""What sansio-lsp-client costs and where it breaks, each statement run here as a case.
+"""Framing and decoding beside plain `json` and sansio-lsp-client: python benchmarks/sansio.py
 
-    python benchmarks/sansio.py
-
-Three kinds of cases: speed (10,000 hovers against plain `json`), growth (one big message in
-small chunks) and behaviour (what a server may send, and what comes back). The numbers are
-the ground of the decision in docs/decisions.md. lspkit's own frame
-reader stands beside it wherever it can be imported. All loops are bounded in time.
+Two kinds of cases: speed (10,000 hovers) and growth (one big message in small chunks). All loops
+are bounded in time. What else sansio-lsp-client does with what servers send is recorded in
+docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -15,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sansio_cases import behaviour, installation
 from sansio_lsp_client import (
     Client,
     Position,
@@ -24,12 +20,9 @@ from sansio_lsp_client import (
 )
 from sections import QUICK, median, table, write_section
 
-try:
-    from lspkit.protocol.wire.framing import FrameReader
-    from lspkit.protocol.wire.messages import ResponseMessage, parse
-    from lspkit.protocol.wire.results import read_hover
-except ImportError:  # The columns are left out until those parts of lspkit exist.
-    FrameReader = None  # type: ignore[assignment, misc]
+from lspkit.protocol.wire.framing import FrameReader
+from lspkit.protocol.wire.messages import ResponseMessage, parse
+from lspkit.protocol.wire.results import read_hover
 
 #: Small answers per run.
 HOVERS = 10_000
@@ -110,15 +103,14 @@ def hovers() -> dict[str, Any]:
         times["json"].append(spent(lambda: [json.loads(body) for body in bodies]))
         client = ready_client(HOVERS)
         times["sansio"].append(spent(lambda c=client: feed_client(c, frames)))
-        if FrameReader is not None:
-            times["lspkit"].append(spent(lambda: feed_lspkit(frames)))
+        times["lspkit"].append(spent(lambda: feed_lspkit(frames)))
     floor = median(times["json"])
     return {
         "hovers": HOVERS,
         "json_s": floor,
         "sansio_s": median(times["sansio"]),
         "sansio_ratio": median(times["sansio"]) / floor,
-        "lspkit_ratio": median(times["lspkit"]) / floor if times["lspkit"] else None,
+        "lspkit_ratio": median(times["lspkit"]) / floor,
     }
 
 
@@ -130,59 +122,30 @@ def growth() -> list[dict[str, Any]]:
         message["result"]["contents"]["value"] = "x" * (megabytes * 1_000_000)
         data = framed(message)
         for size in (65536, 4096):
-            times = _taken_in_turns(data, chunked(data, size), 1)
+            times = _taken_in_turns(data, chunked(data, size))
             rows.append({"megabytes": megabytes, "chunk": size, **times})
     return rows
 
 
-def backlog() -> list[dict[str, Any]]:
-    """Many small answers that arrive together: each one copies all that wait behind it."""
-    rows = []
-    for count in (1_000, 10_000):
-        data = b"".join(framed(hover_answer(number)) for number in range(1, count + 1))
-        rows.append({"messages": count, **_taken_in_turns(None, [data], count)})
-    return rows
-
-
-def _taken_in_turns(one: bytes | None, chunks: list[bytes], answers: int) -> dict[str, Any]:
-    """Median seconds of the three readers over the same chunks; `one` is for `json.loads`."""
+def _taken_in_turns(data: bytes, chunks: list[bytes]) -> dict[str, Any]:
+    """Median seconds of the three readers over the same answer."""
     times: dict[str, list[float]] = {"json_s": [], "sansio_s": [], "lspkit_s": []}
     events: list[int] = []
     for _ in range(TURNS):
-        if one is not None:
-            times["json_s"].append(spent(lambda: json.loads(one[one.index(b"{") :])))
-        client = ready_client(answers)
+        times["json_s"].append(spent(lambda: json.loads(data[data.index(b"{") :])))
+        client = ready_client(1)
         times["sansio_s"].append(spent(lambda c=client: events.append(feed_client(c, chunks))))
-        if FrameReader is not None:
-            times["lspkit_s"].append(spent(lambda: feed_lspkit(chunks)))
-    medians = {name: median(values) if values else None for name, values in times.items()}
-    return medians | {"sansio_finished": set(events) == {answers}}
+        times["lspkit_s"].append(spent(lambda: feed_lspkit(chunks)))
+    medians = {name: median(values) for name, values in times.items()}
+    return medians | {"sansio_finished": set(events) == {1}}
 
 
 def main() -> None:
     speed = hovers()
     growing = growth()
-    waiting = backlog()
-    said = behaviour(ready_client, framed, PLACE)
-    brought = {} if QUICK else installation()  # it asks the package index
     print(table(list(speed), [list(speed.values())]), end="\n\n")
-    print(table(list(growing[0]), [list(row.values()) for row in growing]), end="\n\n")
-    print(table(list(waiting[0]), [list(row.values()) for row in waiting]), end="\n\n")
-    print(table(["case", "what happened"], [[row["case"], row["seen"]] for row in said]))
-    print()
-    print(table(["installing it", ""], [[key, str(value)] for key, value in brought.items()]))
-    if FrameReader is None:
-        print("\nlspkit's protocol core cannot be imported yet: its columns are empty.")
-    write_section(
-        "sansio",
-        {
-            "hovers": speed,
-            "growth": growing,
-            "backlog": waiting,
-            "behaviour": said,
-            "installation": brought,
-        },
-    )
+    print(table(list(growing[0]), [list(row.values()) for row in growing]))
+    write_section("sansio", {"hovers": speed, "growth": growing})
 
 
 if __name__ == "__main__":

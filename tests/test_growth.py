@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.growth import TOLERANCE, exponent
-from benchmarks.growth_courses import COURSES
+from benchmarks.growth import COURSES, TOLERANCE, exponent
 
 
 @pytest.mark.parametrize("power", [0, 1, 2])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.bars import Bar, bars_of
-from benchmarks.parity import parity, passes
-from benchmarks.reasons import REASONS, reasons
+from benchmarks.bars import REASONS, Bar, bars_of, parity, passes, reasons
 from tests.benchmarks.samples import STAMP, client_cost, long_session, opencode
 
 

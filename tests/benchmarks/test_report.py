@@ -15,12 +15,11 @@ import pytest
 
 from benchmarks import __main__ as program
 from benchmarks import sections
-from benchmarks.opencode_model import ScriptedModel
+from benchmarks.opencode_program import ScriptedModel
 from benchmarks.page import page
 from benchmarks.plots import bars, lines
-from benchmarks.report import finish, last_error, plots
+from benchmarks.report import BEGIN, END, PAGE, finish, last_error, plots, summary, with_summary
 from benchmarks.sections import CHECKOUT
-from benchmarks.summary_page import BEGIN, END, PAGE, summary, with_summary
 from tests.benchmarks.samples import client_cost, long_session, opencode
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.overlap import running
-from benchmarks.shape import make, own_environment
+from benchmarks.shape import Changer, make, own_environment
 from benchmarks.shape_projects import SITE, Files, Place, Project
-from benchmarks.shape_race import Changer
 from lspkit import Verdict
 from tests import real_servers
 
