@@ -8,21 +8,15 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from importlib import import_module
 
 from lspkit.cli import process_start
-from lspkit.cli import trust_command as trust
-from lspkit.cli.arguments.command_parser import CommandParser, parse_all
+from lspkit.cli.command_parser import CommandParser, parse_all
 from lspkit.cli.command_table import add_commands
-from lspkit.cli.exit_codes import INTERRUPTED, MISUSED_HOOK, USAGE
-from lspkit.cli.failure import report_failure
+from lspkit.cli.failure import INTERRUPTED, MISUSED_HOOK, USAGE, report_failure
 from lspkit.cli.output import escape_unprintable, flush_output
-from lspkit.cli.shared_arguments import ROOT
 from lspkit.errors import PathError
 from lspkit.version import VERSION
-
-if TYPE_CHECKING:
-    _Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -80,10 +74,6 @@ def build_parser(only: str = "") -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"lspkit {VERSION}")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
-    if only in ("", "config"):
-        _add_config(commands)
-    if only in ("", "trust"):
-        trust.add_parser(commands)
     add_commands(commands, only)
     if not commands.choices:
         return build_parser()
@@ -93,28 +83,3 @@ def build_parser(only: str = "") -> argparse.ArgumentParser:
             "--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks"
         )
     return parser
-
-
-def _add_config(commands: _Commands) -> None:
-    config = commands.add_parser(
-        "config",
-        help="what is configured, and by which file",
-        description="What is configured, and by which file. Exit status: 2 if a file is wrong.",
-    )
-    config.set_defaults(run=_config)
-    config.add_argument(
-        "what",
-        choices=["show", "schema", "path"],
-        help="every value; the JSON Schema of the files; where the files are",
-    )
-    config.add_argument(*ROOT.names, **ROOT.keywords)
-    config.add_argument("--origin", action="store_true", help="also the source of each value")
-    config.add_argument("--json", action="store_true")
-
-
-def _config(arguments: argparse.Namespace) -> int:
-    from lspkit.cli import (
-        config_command as config,  # here, so that `--version` and `--help` stay quick
-    )
-
-    return config.run(arguments)

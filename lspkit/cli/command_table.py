@@ -9,24 +9,64 @@ from __future__ import annotations
 import argparse
 import functools
 import os
-from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lspkit.agent.hooks.agent_names import AGENTS
-from lspkit.cli import argument_types as types
-from lspkit.cli.shared_arguments import (
-    ALL_SERVICES,
-    AT,
-    COMMON,
-    JSON,
-    NO_SERVICE,
-    POSITION,
-    ROOT,
-    SERVICE_ROOT,
-    SYMBOL,
-    TIMEOUT,
-    Argument,
-    argument,
+from lspkit.cli import command_parser as types
+
+
+class Argument(NamedTuple):
+    """One argument: its names, and the keywords of `add_argument`."""
+
+    names: tuple[str, ...]
+    keywords: dict[str, Any]
+
+
+def argument(*names: str, **keywords: Any) -> Argument:
+    """An argument, as `add_argument` takes it."""
+    return Argument(names, keywords)
+
+
+#: Metavars of paths. Shells complete them.
+FILES, FOLDERS = ("FILE", "PATH", "FILE[:LINE[:COL]]"), ("DIR",)
+
+JSON = argument("--json", action="store_true", help="print JSON")
+DEFAULT_ROOT = "the workspace (default: the project around the current folder)"
+ROOT = argument("--root", type=types.path, metavar="DIR", help=DEFAULT_ROOT)
+NO_SERVICE = argument(
+    "--no-service", action="store_true", help="start own servers, also if a service runs"
+)
+TIMEOUT = argument(
+    "--timeout",
+    type=types.seconds,
+    default=60.0,
+    metavar="SECONDS",
+    help="for the whole call (default: 60)",
+)
+COMMON = (ROOT, TIMEOUT, NO_SERVICE, JSON)
+
+POSITION = argument(
+    "target",
+    type=types.path,
+    metavar="FILE[:LINE[:COL]]",
+    help="a position, counted from 1; without a column, --symbol is needed",
+)
+SYMBOL = argument(
+    "--symbol",
+    metavar="NAME",
+    help="a symbol of the file (Class.method), or, with a line, a word on that line",
+)
+AT = (POSITION, SYMBOL, *COMMON)
+
+ALL_SERVICES = argument(
+    "--all", action="store_true", help="all services of the user, not only that of the workspace"
+)
+SERVICE_ROOT = argument(
+    "root",
+    nargs="?",
+    type=types.path,
+    metavar="DIR",
+    help=DEFAULT_ROOT,
 )
 
 
@@ -52,7 +92,7 @@ QUERY_STATUS = (
 
 #: Set to anything but the empty text: no command uses the service.
 NO_SERVICE_VARIABLE = "LSPKIT_NO_SERVICE"
-QUERY = "lspkit.cli.query.query_command"
+QUERY = "lspkit.cli.query_command"
 SERVICE = "lspkit.cli.serve_command"
 
 #: About servers on this machine.
@@ -92,6 +132,50 @@ MACHINE = (
     ),
 )
 COMMANDS = (
+    Command(
+        "config",
+        "what is configured, and by which file",
+        "lspkit.cli.config_command",
+        (
+            argument(
+                "what",
+                choices=["show", "schema", "path"],
+                help="every value; the JSON Schema of the files; where the files are",
+            ),
+            ROOT,
+            argument("--origin", action="store_true", help="also the source of each value"),
+            JSON,
+        ),
+        "What is configured, and by which file. Exit status: 2 if a file is wrong.",
+    ),
+    Command(
+        "trust",
+        "let a project run its own programs",
+        "lspkit.cli.trust_command",
+        (
+            argument("action", nargs="?", choices=["add", "list", "remove"], default="add"),
+            argument(
+                "path",
+                nargs="?",
+                type=types.path,
+                metavar="PATH",
+                help="default: the project around the current folder",
+            ),
+            argument(
+                "--shared",
+                action="store_true",
+                help="also if other users can change its configuration",
+            ),
+            argument("--yes", action="store_true", help="do not ask"),
+            argument(
+                "--json",
+                action="store_true",
+                help="print the outcome as JSON; needs --yes to trust",
+            ),
+        ),
+        "Let a project's own configuration and programs be used. Without arguments: the project "
+        "here. What it would be allowed to run is shown first.",
+    ),
     Command(
         "check",
         "fresh diagnostics of files and folders",
@@ -222,14 +306,14 @@ COMMANDS = (
     Command(
         "status",
         "the state of the language servers",
-        "lspkit.cli.panel.status_command",
+        "lspkit.cli.status_command",
         (*COMMON, ALL_SERVICES),
         "The state of the language servers. Neither a server nor a service is started.",
     ),
     Command(
         "panel",
         "the state of the language servers, to look at and act on in a terminal",
-        "lspkit.cli.panel.panel_command",
+        "lspkit.cli.status_command",
         (SERVICE_ROOT, NO_SERVICE, JSON),
         "The state of the language servers in a panel with keys; ? lists them. Without a terminal: "
         "as text. The panel needs the extra: pip install 'lspkit[panel]'",
@@ -290,7 +374,7 @@ COMMANDS = (
     Command(
         "mcp",
         "serve the tools for a model over MCP, on standard input and output",
-        "lspkit.cli.mcp.mcp_command",
+        "lspkit.cli.mcp_command",
         (
             SERVICE_ROOT,
             NO_SERVICE,

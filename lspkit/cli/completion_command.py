@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from lspkit.cli import build_parser
-from lspkit.cli.exit_codes import FOUND
+from lspkit.cli.command_table import FILES, FOLDERS
+from lspkit.cli.failure import FOUND
 from lspkit.cli.output import as_json, print_result
-from lspkit.cli.shared_arguments import FILES, FOLDERS
 
 
 class Completed(msgspec.Struct, frozen=True):

@@ -7,9 +7,9 @@ import json
 import os
 from typing import Any
 
-from lspkit.cli.arguments.project_root import chosen_root
-from lspkit.cli.exit_codes import CLEAN, USAGE
+from lspkit.cli.failure import CLEAN, USAGE
 from lspkit.cli.output import as_json, print_result
+from lspkit.cli.project_root import chosen_root
 from lspkit.config.config_files import find_project_files, global_file
 from lspkit.config.json_schema import schema
 from lspkit.config.load import Loaded, load

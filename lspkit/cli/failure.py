@@ -1,5 +1,4 @@
-"""Failures of commands, and signals that end them: one line for people, JSON for programs, and the
-exit status."""
+"""Exit statuses; failures of commands, as a line for people and as JSON; signals that end them."""
 
 from __future__ import annotations
 
@@ -13,8 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from lspkit.cli.argument_types import UsageError
-from lspkit.cli.exit_codes import FAILED, UNKNOWN, USAGE
+from lspkit.cli.command_parser import UsageError
 from lspkit.cli.output import (
     OutputError,
     as_json,
@@ -25,6 +23,23 @@ from lspkit.cli.output import (
 )
 from lspkit.errors import LspkitError
 from lspkit.visible_text import one_line
+
+CLEAN = 0
+FINDINGS = 1
+#: Of commands that search.
+FOUND = 0
+NOTHING_FOUND = 1
+#: A mistake in the call or in the configuration.
+USAGE = 2
+#: A mistake in the call of `lspkit hook`: for agents, 2 means that the tool call is blocked.
+MISUSED_HOOK = 1
+#: A server is missing or has not answered, or a file or folder cannot be read.
+UNKNOWN = 3
+#: The result cannot be written, or lspkit itself failed. `EX_SOFTWARE` of sysexits.h.
+FAILED = 70
+#: The status of shells after SIGINT.
+INTERRUPTED = 130
+
 
 #: Codes of errors after which nobody knows the answer. All others are mistakes in the call or in
 #: the configuration.

@@ -33,7 +33,7 @@ from lspkit.agent.hooks.agent_protocols import (
 from lspkit.agent.hooks.read_texts import text_of
 from lspkit.agent.hooks.tool_files import ToolKind, Touch
 from lspkit.cli.command_table import uses_service
-from lspkit.cli.exit_codes import CLEAN
+from lspkit.cli.failure import CLEAN
 from lspkit.cli.output import is_terminal, print_message, print_result, print_traceback
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside
@@ -158,7 +158,8 @@ def own_hooks(root: str) -> Iterator[Hooks]:
 
 def root_of(cwd: str, files: tuple[str, ...]) -> str:
     """The project around the folder; else the one in it around the first file; else it."""
-    from lspkit.cli.arguments.project_root import find_project  # here: most calls edit nothing
+    with safe_imports():
+        from lspkit.cli.project_root import find_project  # here: most calls edit nothing
 
     here = os.path.realpath(cwd)
     folders = [here, *(os.path.dirname(os.path.realpath(file)) for file in files)]

@@ -9,10 +9,10 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from lspkit.cli.argument_types import UsageError
-from lspkit.cli.arguments.project_root import chosen_root
-from lspkit.cli.exit_codes import CLEAN
+from lspkit.cli.command_parser import UsageError
+from lspkit.cli.failure import CLEAN
 from lspkit.cli.output import as_json, print_message, print_result
+from lspkit.cli.project_root import chosen_root
 from lspkit.service.election import (
     BOOTSTRAP_VARIABLE,
     SERVERS_PYTHONPATH,

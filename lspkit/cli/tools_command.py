@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from lspkit.agent import tool_schemas
-from lspkit.cli.arguments.project_root import chosen_root
-from lspkit.cli.exit_codes import FOUND, NOTHING_FOUND
+from lspkit.cli.failure import FOUND, NOTHING_FOUND
 from lspkit.cli.output import as_json, print_message, print_result, print_warnings
+from lspkit.cli.project_root import chosen_root
 from lspkit.config.load import load
 from lspkit.servers.selection.choose import aliases
 from lspkit.workspace_boundary import boundary_of

@@ -3,8 +3,6 @@
 Before the question, the command shows what the project would be allowed to run, with control
 characters escaped. The stored digest belongs to what was shown: if the files change in between, the
 project is stale at once.
-
-Functions import what they need, since this module is imported for `--help`.
 """
 
 from __future__ import annotations
@@ -15,17 +13,20 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lspkit.cli.argument_types import path
-from lspkit.cli.exit_codes import CLEAN, FINDINGS, USAGE
+from lspkit.cli.failure import CLEAN, FINDINGS, USAGE
 from lspkit.cli.output import as_json, is_terminal, print_message, print_result
+from lspkit.cli.project_root import chosen_root
+from lspkit.config.load import Loaded, load
+from lspkit.config.trust.key_gate import EXECUTION_KEYS, blocked_content, digest
+from lspkit.config.trust.trust_store import add, read_trust_list, remove, state_folder
 from lspkit.errors import LspkitError, PathError
+from lspkit.operations.host_results import TrustNotice
+from lspkit.servers.restriction.held_back_servers import files_of, programs_of, servers_of
+from lspkit.servers.selection.choose import aliases
+from lspkit.types import to_plain
 from lspkit.visible_text import one_line
-
-if TYPE_CHECKING:
-    from lspkit.config.load import Loaded
-    from lspkit.operations.host_results import TrustNotice
 
 _CONSEQUENCE = """\
 Trusting it lets its code run as you: these programs, and whatever the tools of a language run in
@@ -33,39 +34,11 @@ a project, such as build scripts, plugins and configuration that is code. That i
 changed or fetched into this folder later; only the settings above are held to what they are now."""
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "trust",
-        help="let a project run its own programs",
-        description="Let a project's own configuration and programs be used. Without arguments: "
-        "the project here. What it would be allowed to run is shown first.",
-    )
-    parser.add_argument("action", nargs="?", choices=["add", "list", "remove"], default="add")
-    parser.add_argument(
-        "path",
-        nargs="?",
-        type=path,
-        metavar="PATH",
-        help="default: the project around the current folder",
-    )
-    parser.add_argument(
-        "--shared", action="store_true", help="also if other users can change its configuration"
-    )
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument(
-        "--json", action="store_true", help="print the outcome as JSON; needs --yes to trust"
-    )
-    parser.set_defaults(run=run)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the action, and return the exit status."""
     as_data = arguments.json
     if arguments.action == "list":
         return _list(as_data=as_data)
-    from lspkit.cli.arguments.project_root import chosen_root
-
     path = chosen_root(arguments.path)
     if arguments.action == "remove":
         # The current folder itself may be on the list, by its name.
@@ -74,9 +47,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _add(path: str, *, shared: bool, yes: bool, as_data: bool = False) -> int:
-    from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest
-    from lspkit.config.trust.trust_store import add, state_folder
-
     if not os.path.isdir(path):
         raise PathError(f"{one_line(path)} is not a folder", code="ENOENT", path=path)
     loaded = _load(path)
@@ -125,8 +95,6 @@ def offer_trust(root: str, notice: TrustNotice) -> bool:
     On a terminal the question is asked once for each project; otherwise the notice is printed.
     Returns whether it was asked.
     """
-    from lspkit.config.trust.trust_store import state_folder
-
     if not notice.text:
         return False
     terminal = is_terminal(sys.stdin, sys.stdout, sys.stderr)
@@ -151,8 +119,6 @@ def _first_time(state: str, candidate: str) -> bool:
 
 def _remove(paths: Iterable[str], *, as_data: bool) -> int:
     """Remove the first of these folders that is on the list."""
-    from lspkit.config.trust.trust_store import remove, state_folder
-
     name, removed = "", list[str]()
     for folder in paths:
         names = dict.fromkeys([os.path.realpath(folder), os.path.abspath(folder)])
@@ -164,15 +130,11 @@ def _remove(paths: Iterable[str], *, as_data: bool) -> int:
 
 
 def _list(*, as_data: bool) -> int:
-    from lspkit.config.trust.trust_store import read_trust_list, state_folder
-
     known = read_trust_list(state_folder())
     if known.warning:
         print_message(known.warning)
     entries = sorted(known.entries, key=lambda one: one.path)
     if as_data:
-        from lspkit.types import to_plain
-
         print_result(as_json([{**to_plain(one), "state": _state(one.path)} for one in entries]))
         return CLEAN
     for entry in entries:
@@ -194,17 +156,11 @@ def _state(path: str) -> str:
 
 def _load(path: str) -> Loaded:
     """The configuration of the project at a path, as a workspace there has it."""
-    from lspkit.config.load import load
-    from lspkit.servers.selection.choose import aliases
-
     return load(path, aliases=aliases())
 
 
 def _describe(loaded: Loaded) -> str:
     """A description of what the project would be allowed to run."""
-    from lspkit.config.trust.key_gate import EXECUTION_KEYS, blocked_content
-    from lspkit.servers.restriction.held_back_servers import files_of, programs_of, servers_of
-
     found = loaded.standing
     lines = [f"Project: {one_line(found.candidate)} ({found.state}: {one_line(found.why)})"]
     if loaded.used is not None:

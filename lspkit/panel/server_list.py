@@ -14,8 +14,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from lspkit.panel.detail_lines import detail_lines
-from lspkit.panel.server_lines import Columns, Line
+from lspkit.panel.server_lines import Columns, Line, detail_lines
 from lspkit.servers.status import ServerStatus
 
 _STYLES = "strong muted error warning broken starting active idle unavailable disabled selected"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lspkit.batch.file_selection import TOO_LATE, select_files
-from lspkit.cli.argument_types import UsageError
-from lspkit.cli.arguments.file_arguments import workspace_of
+from lspkit.cli.command_parser import UsageError
+from lspkit.cli.project_root import workspace_of
 from lspkit.servers.project.project_files import PASSED_OVER, walk
 from tests.edits.trees import without_privileges
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.cli.query.position_argument import FilePosition, parse_position
+from lspkit.cli.query_command import FilePosition, parse_position
 
 
 @pytest.fixture(autouse=True)

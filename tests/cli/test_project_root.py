@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.cli.arguments.file_arguments import workspace_of
-from lspkit.cli.arguments.project_root import chosen_root, find_project, project_root
+from lspkit.cli.project_root import chosen_root, find_project, project_root, workspace_of
 from tests.cli.shop import write_shop
 
 server = pytest.mark.server

@@ -23,7 +23,7 @@ PROGRAM = """if True:
 #: What commands need when they run.
 HEAVY = {"workspace", "runtime", "operations", "servers", "config", "service", "edits"}
 LATE = {
-    "lspkit.cli.query",
+    "lspkit.cli.query_command",
     "lspkit.cli.check",
     "lspkit.cli.open_workspace",
     "subprocess",

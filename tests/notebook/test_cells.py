@@ -10,8 +10,7 @@ import pytest
 pytest.importorskip("IPython", reason="IPython is not installed: pip install 'lspkit[notebook]'")
 
 from lspkit.diagnostics.report import Evidence, Report
-from lspkit.notebook.magic.cell_text import await_lines, python_of, tree_of
-from lspkit.notebook.magic.virtual_document import Cell, VirtualDocument
+from lspkit.notebook.virtual_document import Cell, VirtualDocument, await_lines, python_of, tree_of
 from lspkit.types import Diagnostic, Location, Position, Range, Severity, Verdict
 
 DOCUMENT = Path("/w/cells.py")

@@ -8,9 +8,9 @@ pytest.importorskip("textual", reason="the extra is not installed: pip install '
 
 from rich.cells import cell_len
 
-from lspkit.panel.detail_lines import detail_lines
 from lspkit.panel.server_lines import (
     Columns,
+    detail_lines,
     fit,
     legend,
     pad,

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lspkit.batch.check_outcome import CheckOutcome, sort_reports
 from lspkit.batch.file_selection import FileSelection, select_files
-from lspkit.cli.argument_types import UsageError
-from lspkit.cli.arguments.file_arguments import workspace_of
 from lspkit.cli.check.check_text import as_text, messages
-from lspkit.cli.check.path_globs import PathGlobs
 from lspkit.cli.check.time_limit import TimeExpired, TimeLimit, alarm_at
+from lspkit.cli.command_parser import UsageError
 from lspkit.cli.command_table import uses_service
-from lspkit.cli.exit_codes import CLEAN, FINDINGS, UNKNOWN, USAGE
+from lspkit.cli.failure import CLEAN, FINDINGS, UNKNOWN, USAGE
 from lspkit.cli.output import as_json, print_commands, print_message, print_result
+from lspkit.cli.project_root import workspace_of
 from lspkit.diagnostics.report import TOO_LATE, Report, unchecked_report
 from lspkit.diagnostics.unresolved_imports import import_hint
 from lspkit.errors import RequestTimeoutError
+from lspkit.late_imports import safe_imports
+from lspkit.protocol.watching.globs import compile_glob, pattern_mistake
 from lspkit.types import Severity
 from lspkit.workspace_boundary import work_tree
 
@@ -178,7 +180,8 @@ def _print(outcome: CheckOutcome, format: str) -> None:
 
             print_result(as_json(as_sarif(outcome)))
         case "github":
-            from lspkit.cli.check.github_annotations import as_annotations  # as above
+            with safe_imports():
+                from lspkit.cli.check.check_text import as_annotations  # as above
 
             print_commands(as_annotations(outcome))
         case "text":
@@ -198,3 +201,30 @@ def _as_plain(outcome: CheckOutcome) -> dict[str, object]:
         told = [{"path": str(path), "reason": why} for path, why in outcome.uncompared.items()]
         plain |= {"newSince": outcome.revision, "uncompared": told}
     return plain
+
+
+class PathGlobs:
+    """What `--include` and `--exclude` leave of the files.
+
+    They go by the path relative to the current folder; one without a slash fits at any depth.
+    """
+
+    def __init__(self, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> None:
+        self._include = [_compile(one, "--include") for one in include]
+        self._exclude = [_compile(one, "--exclude") for one in exclude]
+
+    def leaves_out(self, path: str, is_folder: bool) -> bool:
+        """Whether a file is not wanted, or nothing in a folder."""
+        if not self._include and not self._exclude:
+            return False
+        relative = os.path.relpath(path).replace(os.sep, "/")
+        if any(fits(relative) for fits in self._exclude):
+            return True
+        return bool(self._include) and not is_folder and not any(f(relative) for f in self._include)
+
+
+def _compile(pattern: str, option: str) -> Callable[[str], bool]:
+    if mistake := pattern_mistake(pattern):
+        raise UsageError(f"argument {option}: {pattern!r} is not a valid glob: {mistake}")
+    pattern = pattern.strip().removeprefix("./").rstrip("/")
+    return compile_glob(pattern if "/" in pattern else f"**/{pattern}")

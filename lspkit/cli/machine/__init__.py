@@ -1,1 +1,1 @@
-"""Commands about the servers on this machine: `install`, `servers`, `doctor`."""
+"""Commands about the servers on this machine: `install`, `servers`, `doctor`; running services."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from lspkit.cli.argument_types import UsageError
-from lspkit.cli.exit_codes import CLEAN, FINDINGS
-from lspkit.cli.failure import ending_by_signals
+from lspkit.cli.command_parser import UsageError
+from lspkit.cli.failure import CLEAN, FINDINGS, ending_by_signals
 from lspkit.cli.output import as_json, print_message, print_result
 from lspkit.install.installation import Outcome, UnknownServerError, install, listed, remove
 from lspkit.servers.selection.program_lookup import tools_home

@@ -13,22 +13,24 @@ from typing import Any
 
 from lspkit.diagnostics.report import Report
 from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, WorkspaceEdit
-from lspkit.notebook.rendering.diagnostic_html import (
-    diagnostics_html,
-    known_diagnostics_html,
-    reports_html,
-)
-from lspkit.notebook.rendering.edit_html import (
-    actions_html,
-    applied_html,
-    edit_html,
-    file_edit_html,
-)
 from lspkit.notebook.rendering.hover_markdown import hover_markdown
 from lspkit.notebook.rendering.html_parts import Sources, line, muted, text
-from lspkit.notebook.rendering.location_html import calls_html, items_html, locations_html
-from lspkit.notebook.rendering.status_html import servers_html, status_html
-from lspkit.notebook.rendering.symbol_html import signatures_html, symbols_html
+from lspkit.notebook.rendering.value_html import (
+    actions_html,
+    applied_html,
+    calls_html,
+    diagnostics_html,
+    edit_html,
+    file_edit_html,
+    items_html,
+    known_diagnostics_html,
+    locations_html,
+    reports_html,
+    servers_html,
+    signatures_html,
+    status_html,
+    symbols_html,
+)
 from lspkit.servers.status import ServerStatus, WorkspaceStatus
 from lspkit.types import (
     Call,

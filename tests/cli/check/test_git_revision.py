@@ -12,10 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lspkit.cli.argument_types import UsageError
 from lspkit.cli.check import git_revision
-from lspkit.cli.check.git_program import Git, environment
-from lspkit.cli.check.git_revision import export_revision, find_revision
+from lspkit.cli.check.git_revision import Git, environment, export_revision, find_revision
+from lspkit.cli.command_parser import UsageError
 from tests.cli.check.repository import OLD, add_entry, commit, git, store_object
 from tests.scripted import comes_true
 

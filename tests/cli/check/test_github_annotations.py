@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lspkit.batch.check_outcome import CheckOutcome
-from lspkit.cli.check.github_annotations import as_annotations, workflow_command
+from lspkit.cli.check.check_text import as_annotations, workflow_command
 from tests.cli.check.conftest import finding
 from tests.cli.check.test_sarif import diagnostic, outcome
 from tests.usual_run import some_pairs

@@ -1,22 +1,29 @@
-"""`lspkit status`: the state of the language servers. Starts neither a server nor a service."""
+"""`lspkit status` and `lspkit panel`: the state of the language servers, as text or with keys.
+
+`status` starts neither a server nor a service.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
-from lspkit.cli.arguments.project_root import chosen_root
 from lspkit.cli.check.time_limit import TimeLimit
 from lspkit.cli.command_table import uses_service
-from lspkit.cli.exit_codes import CLEAN
+from lspkit.cli.failure import CLEAN, USAGE
 from lspkit.cli.machine.running_services import running_services
-from lspkit.cli.machine.server_rows import choices_for, row_of, scene_of
+from lspkit.cli.machine.servers_command import choices_for, row_of, scene_of
 from lspkit.cli.open_workspace import open_workspace
-from lspkit.cli.output import as_json, print_result
+from lspkit.cli.output import as_json, is_terminal, print_message, print_result
+from lspkit.cli.project_root import chosen_root
 from lspkit.errors import LspkitError
 from lspkit.install.install_hint import hint_for, managers_in
+from lspkit.panel import is_installed, panel_of
+from lspkit.panel import run as show_panel
+from lspkit.panel.open_panel import INSTALL
 from lspkit.servers.status import WorkspaceStatus, name_some, status_text
 from lspkit.service.election import connect_socket
 from lspkit.service.runtime_folder import bootstrap_of
@@ -29,7 +36,11 @@ TOLD = "the state of the servers was known"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the state, and return 0."""
+    """Run one of the two commands."""
+    return _run_panel(arguments) if arguments.command == "panel" else _run_status(arguments)
+
+
+def _run_status(arguments: argparse.Namespace) -> int:
     limit = TimeLimit.after(arguments.began, arguments.timeout)
     plain = to_plain if arguments.json else None
     if arguments.all:
@@ -115,3 +126,19 @@ def _idle_text(taken: WorkspaceStatus, root: str, where: str) -> str:
     if not rows:
         lines.append("  no file here has a server")
     return "\n".join([*lines, *(f"  warning: {warning}" for warning in taken.warnings)])
+
+
+def _run_panel(arguments: argparse.Namespace) -> int:
+    """Show the panel; without a terminal print the totals and the servers that run or fail."""
+    interactive = not arguments.json and is_terminal(sys.stdin, sys.stdout)
+    if interactive and not is_installed():
+        print_message(f"the panel needs textual, which is not installed; to get it: {INSTALL}")
+        return USAGE
+    root = chosen_root(arguments.root)
+    if not interactive:
+        plain = (lambda taken: panel_of(taken).to_dict()) if arguments.json else None
+        return print_status(root, service=uses_service(arguments), as_data=plain)
+    # A service is started if none runs: the panel shows what other programs do with it.
+    with open_workspace(root, service=uses_service(arguments)) as ws:
+        show_panel(ws)
+    return CLEAN

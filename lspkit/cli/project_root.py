@@ -1,4 +1,4 @@
-"""The workspace of a command that names none: the project around the current folder.
+"""The workspace of a command that names none: the project around the current folder, or its paths.
 
 A project is a folder with a configuration of lspkit, or a git work tree. In a sub-folder alone, a
 server would find neither the project's settings nor the modules beside it.
@@ -7,11 +7,13 @@ server would find neither the project's settings nor the modules beside it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from lspkit.cli.command_parser import UsageError
 from lspkit.config.config_files import FileKind, own_kinds, read_source
 from lspkit.errors import ConfigError
-from lspkit.workspace_boundary import folders_above, is_inside, own_home
+from lspkit.visible_text import one_line
+from lspkit.workspace_boundary import absolute_path, folders_above, is_inside, own_home
 
 
 def chosen_root(given: str | None) -> str:
@@ -79,3 +81,28 @@ def _is_own(path: str) -> bool:
         return os.lstat(path).st_uid == os.geteuid()
     except OSError:
         return False
+
+
+def given_path(name: str) -> str:
+    """The absolute path that a word means. A leading `@` is dropped unless such a file exists."""
+    return os.path.normpath(absolute_path(name, os.getcwd()))
+
+
+def workspace_of(paths: Sequence[str]) -> str:
+    """The project around the current folder if it contains all paths, else that around the folder
+    that contains all paths.
+
+    Missing paths are ignored: a mistake must not make the workspace larger. For the same reason,
+    paths that have nothing but the home folder or a folder above it in common are an error.
+    """
+    here = project_root(os.path.realpath(os.curdir))
+    given = map(given_path, paths)
+    real = [os.path.realpath(path) for path in given if os.path.exists(path)]
+    if all(is_inside(path, here) for path in real):
+        return here
+    folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in real]
+    common = os.path.commonpath(folders)
+    if common not in folders and contains_home(common):
+        what = f"only {one_line(common)} contains all of these paths"
+        raise UsageError(f"{what}; if that is the workspace, name it with --root DIR")
+    return project_root(common)

@@ -4,27 +4,159 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from lspkit.agent.tools.source_lines import SourceLines
-from lspkit.cli.argument_types import UsageError
-from lspkit.cli.arguments.file_arguments import given_path, workspace_of
 from lspkit.cli.check.time_limit import TimeLimit
+from lspkit.cli.command_parser import UsageError
 from lspkit.cli.command_table import uses_service
-from lspkit.cli.exit_codes import FOUND, NOTHING_FOUND, UNKNOWN
+from lspkit.cli.failure import FOUND, NOTHING_FOUND, UNKNOWN
 from lspkit.cli.open_workspace import open_workspace
-from lspkit.cli.output import as_json, print_lines, print_message, print_result
-from lspkit.cli.query import query_text as show
-from lspkit.cli.query.position_argument import FilePosition, parse_position
+from lspkit.cli.output import Part, as_json, print_lines, print_message, print_result
+from lspkit.cli.project_root import given_path, workspace_of
 from lspkit.edit_types import AppliedEdit, WorkspaceEdit
 from lspkit.errors import PathError, RequestTimeoutError
-from lspkit.types import display_path, to_plain
+from lspkit.types import (
+    Call,
+    HierarchyItem,
+    Hover,
+    Location,
+    Position,
+    Symbol,
+    display_path,
+    to_plain,
+)
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
 from lspkit.workspace_boundary import not_there
+
+#: Numbers at the end of a word. A colon may follow, as in the output of compilers. The number of
+#: digits is limited, since Python refuses to read very long numbers.
+_TWO = re.compile(r"(.+?):([0-9]{1,12}):([0-9]{1,12}):?", re.DOTALL)
+_ONE = re.compile(r"(.+?):([0-9]{1,12}):?", re.DOTALL)
+
+
+class FilePosition(msgspec.Struct, frozen=True):
+    """A file, and perhaps a line and a column in it."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+
+def parse_position(word: str) -> FilePosition:
+    """The file and the position that a word means: `FILE`, `FILE:LINE` or `FILE:LINE:COL`.
+
+    Names of files may contain colons, and even end like a position. So the shortest name of an
+    existing file is meant: `a:1:2` is line 1 of `a` if `a` exists, and otherwise perhaps a file of
+    that name.
+    """
+    readings = _readings(word)
+    return next((one for one in readings if os.path.lexists(one.file)), readings[0])
+
+
+def _readings(word: str) -> list[FilePosition]:
+    """The possible meanings, the one with the shortest name first."""
+    found: list[FilePosition] = []
+    if two := _TWO.fullmatch(word):
+        found.append(FilePosition(two[1], int(two[2]), int(two[3])))
+    if one := _ONE.fullmatch(word):
+        found.append(FilePosition(one[1], int(one[2])))
+    return [*found, FilePosition(word)]
+
+
+Line = list[Part]
+
+#: Characters of a source line.
+LONGEST_LINE = 200
+INDENT = "  "
+
+#: Styles of the lines of a diff, by how they begin.
+DIFF_STYLES = {"---": "name", "+++": "name", "@@": "hunk", "-": "removed", "+": "added"}
+
+
+def location_lines(found: Sequence[Location], sources: SourceLines) -> Iterator[Line]:
+    """`path:line:column: source line` for each location."""
+    for one in found:
+        start = one.range.start
+        yield [*_place(one.path, one.uri, start), *_source(one.path, start, sources)]
+
+
+def hover_lines(found: Hover, _: SourceLines) -> Iterator[Line]:
+    """The text, with an empty line between sections."""
+    for line in "\n\n".join(one.strip("\n") for one in found.contents).splitlines():
+        yield [(line, "")]
+
+
+def outline_lines(found: Sequence[Symbol], _: SourceLines) -> Iterator[Line]:
+    """A tree with one symbol on each line."""
+    yield from _tree(found, "")
+
+
+def _tree(symbols: Sequence[Symbol], indent: str) -> Iterator[Line]:
+    for one in symbols:
+        place = _place(one.path, one.uri, one.selection.start)
+        yield [(indent, ""), *_named(one), (" ", ""), *place]
+        yield from _tree(one.children, indent + INDENT)
+
+
+def symbol_lines(found: Sequence[Symbol], _: SourceLines) -> Iterator[Line]:
+    """`path:line:column: kind name` for each symbol of the workspace."""
+    for one in found:
+        place = _place(one.path, one.uri, one.selection.start)
+        inside = f" (in {_folded(one.container)})" if one.container else ""
+        yield [*place, (": ", ""), *_named(one), (inside, "")]
+        yield from _tree(one.children, INDENT)
+
+
+def incoming_lines(found: Sequence[Call], sources: SourceLines) -> Iterator[Line]:
+    """Each caller, and below it the calls, which are in the caller's file."""
+    for call in found:
+        item = call.item
+        yield [*_place(item.path, item.uri, item.selection.start), (": ", ""), *_named(item)]
+        for one in call.ranges:
+            place = _place(item.path, item.uri, one.start)
+            yield [(INDENT, ""), *place, *_source(item.path, one.start, sources)]
+
+
+def outgoing_lines(found: Sequence[Call], _: SourceLines) -> Iterator[Line]:
+    """Each callee, with the positions of the calls in the file of the function itself."""
+    for call in found:
+        item = call.item
+        place = _place(item.path, item.uri, item.selection.start)
+        calls = ", ".join(str(one.start) for one in call.ranges)
+        yield [*place, (": ", ""), *_named(item), (f" (called at {calls})" if calls else "", "")]
+
+
+def edit_lines(found: WorkspaceEdit, _: SourceLines) -> Iterator[Line]:
+    """The edit as a unified diff."""
+    for line in found.diff().removesuffix("\n").split("\n"):
+        style = next((style for head, style in DIFF_STYLES.items() if line.startswith(head)), "")
+        yield [(line, style)]
+
+
+def _place(path: Path | None, uri: str, at: Position) -> Line:
+    return [(display_path(path, uri), "path"), (":", ""), (str(at), "position")]
+
+
+def _named(one: Symbol | HierarchyItem) -> Line:
+    return [(one.kind, "kind"), (" ", ""), (_folded(one.name), "name")]
+
+
+def _source(path: Path | None, at: Position, sources: SourceLines) -> Line:
+    line = _folded(sources.line(str(path), at.line)) if path is not None else ""
+    shown = line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+    return [(f": {shown}", "")] if shown else []
+
+
+def _folded(text: str) -> str:
+    """The text without line breaks and tabs, which would be kept."""
+    return " ".join(text.split())
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -50,7 +182,7 @@ class Query(msgspec.Struct, frozen=True):
     """One row: how a command asks, and how its result is shown."""
 
     ask: Callable[[Workspace, Question], Any]
-    lines: Callable[[Any, SourceLines], Iterator[show.Line]]
+    lines: Callable[[Any, SourceLines], Iterator[Line]]
     #: What is said if nothing was found.
     nothing: str = ""
 
@@ -161,11 +293,11 @@ def _rename(ws: Workspace, question: Question) -> WorkspaceEdit | AppliedEdit:
     return ws.apply(edit, verify=True, force=question.arguments.force, timeout=question.timeout)
 
 
-def _rename_lines(found: WorkspaceEdit | AppliedEdit, sources: SourceLines) -> Iterator[show.Line]:
+def _rename_lines(found: WorkspaceEdit | AppliedEdit, sources: SourceLines) -> Iterator[Line]:
     if isinstance(found, WorkspaceEdit):
-        yield from show.edit_lines(found, sources)
+        yield from edit_lines(found, sources)
         return
-    yield from show.edit_lines(found.edit, sources)
+    yield from edit_lines(found.edit, sources)
     for file in found.files:
         yield [("changed ", ""), (display_path(file), "path")]
     for why in found.unverified:
@@ -175,22 +307,18 @@ def _rename_lines(found: WorkspaceEdit | AppliedEdit, sources: SourceLines) -> I
 #: By command.
 QUERIES = {
     "definition": Query(
-        lambda ws, at: at.ask(ws.definition), show.location_lines, "no definition was found"
+        lambda ws, at: at.ask(ws.definition), location_lines, "no definition was found"
     ),
-    "references": Query(_references, show.location_lines, "no reference was found"),
-    "hover": Query(
-        lambda ws, at: at.ask(ws.hover), show.hover_lines, "there is no description of it"
-    ),
+    "references": Query(_references, location_lines, "no reference was found"),
+    "hover": Query(lambda ws, at: at.ask(ws.hover), hover_lines, "there is no description of it"),
     "implementation": Query(
-        lambda ws, at: at.ask(ws.implementation), show.location_lines, "no implementation was found"
+        lambda ws, at: at.ask(ws.implementation), location_lines, "no implementation was found"
     ),
-    "symbols": Query(_outline, show.outline_lines, "the file has no symbols"),
-    "calls": Query(
-        lambda ws, at: at.ask(ws.incoming_calls), show.incoming_lines, "no caller was found"
-    ),
+    "symbols": Query(_outline, outline_lines, "the file has no symbols"),
+    "calls": Query(lambda ws, at: at.ask(ws.incoming_calls), incoming_lines, "no caller was found"),
     "rename": Query(_rename, _rename_lines, "there is nothing to rename"),
 }
-WORKSPACE_SYMBOLS = Query(_workspace_symbols, show.symbol_lines, "no such symbol was found")
+WORKSPACE_SYMBOLS = Query(_workspace_symbols, symbol_lines, "no such symbol was found")
 OUTGOING_CALLS = Query(
-    lambda ws, at: at.ask(ws.outgoing_calls), show.outgoing_lines, "no call was found"
+    lambda ws, at: at.ask(ws.outgoing_calls), outgoing_lines, "no call was found"
 )

@@ -1,1 +1,0 @@
-"""The arguments of commands: their parser, and the files and folders that they mean."""

@@ -1,1 +1,0 @@
-"""The commands `lspkit status` and `lspkit panel`."""

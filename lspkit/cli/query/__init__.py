@@ -1,1 +1,0 @@
-"""The commands that ask about code: `definition`, `references`, `rename` and so on."""
