@@ -8,7 +8,6 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from importlib import import_module
 
 from lspkit.cli import process_start
 from lspkit.cli.command_parser import CommandParser, parse_all

@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from lspkit.late_imports import safe_imports
-
 #: Three years: the most that the timers of every system take.
 LONGEST_SECONDS = 100_000_000.0
 
@@ -87,7 +85,7 @@ class CommandParser(argparse.ArgumentParser):
         """As argparse does it, with the nearest choice."""
         if action.choices is None or value in action.choices:
             return
-        names = [str(one) for one in action.choices]
+        names = [str(choice) for choice in action.choices]
         near = _suggestion(str(value), names)
         known = near or f"; choose from {', '.join(names)}"
         raise argparse.ArgumentError(action, f"there is no {str(value)!r}{known}")
@@ -108,14 +106,14 @@ def _parser_of(parser: argparse.ArgumentParser, command: str | None) -> argparse
     """The parser of a command; the given one if there is no command."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction) and command in action.choices:
-            found: argparse.ArgumentParser = action.choices[command]
-            return found
+            found_parser: argparse.ArgumentParser = action.choices[command]
+            return found_parser
     return parser
 
 
 def _similar_option(word: str, known: Iterable[str]) -> str:
     """The hint to the nearest option. Dashes, which all options have, do not count as similar."""
-    names = [one.removeprefix("--") for one in known if one.startswith("--")]
+    names = [option.removeprefix("--") for option in known if option.startswith("--")]
     near = _suggestion(word.lstrip("-").partition("=")[0], names) if word.startswith("-") else ""
     return near.replace("mean ", "mean --")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import functools
 import os
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from lspkit.agent.hooks.agent_names import AGENTS
@@ -445,16 +446,16 @@ def add_commands(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], only: str = ""
 ) -> None:
     """Add the commands of the table to the parser; if a name is given, only that one."""
-    for command in [one for one in COMMANDS if only in ("", one.name)]:
+    for command in [command for command in COMMANDS if only in ("", command.name)]:
         status = f" {QUERY_STATUS}" if command.module == QUERY else ""
         about = command.description or f"{command.help[0].upper()}{command.help[1:]}."
         parser = commands.add_parser(
             command.name, help=command.help, description=f"{about}{status}"
         )
         groups = [parser.add_mutually_exclusive_group()] if command.exclusive else []
-        for one in command.arguments:
-            only_one = one.names[0] in command.exclusive
-            (groups[0] if only_one else parser).add_argument(*one.names, **one.keywords)
+        for parameter in command.arguments:
+            only_one = parameter.names[0] in command.exclusive
+            (groups[0] if only_one else parser).add_argument(*parameter.names, **parameter.keywords)
         parser.set_defaults(run=functools.partial(run_command, command))
 
 

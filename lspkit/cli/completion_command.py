@@ -41,22 +41,27 @@ class CompletedCommand(msgspec.Struct, frozen=True):
     @property
     def options(self) -> list[Completed]:
         """The arguments that begin with a dash."""
-        return [one for one in self.arguments if one.flags]
+        return [argument for argument in self.arguments if argument.flags]
 
     @property
     def flags(self) -> list[str]:
         """All spellings of its options."""
-        return [flag for one in self.options for flag in one.flags]
+        return [flag for option in self.options for flag in option.flags]
 
     @property
     def words(self) -> list[str]:
         """The choices of arguments without a name."""
-        return [word for one in self.arguments if not one.flags for word in one.choices]
+        return [
+            word for argument in self.arguments if not argument.flags for word in argument.choices
+        ]
 
     @property
     def path(self) -> str:
         """What its arguments without a name may be."""
-        return next((one.path for one in self.arguments if not one.flags and one.path), "")
+        return next(
+            (argument.path for argument in self.arguments if not argument.flags and argument.path),
+            "",
+        )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -78,9 +83,9 @@ def read_parser(
     for action in parser._actions:
         if not isinstance(action, argparse._SubParsersAction):
             continue
-        helps = {one.dest: one.help or "" for one in action._choices_actions}
-        for name, one in action.choices.items():
-            commands.append(CompletedCommand(name, helps.get(name, ""), _arguments(one)))
+        helps = {choice.dest: choice.help or "" for choice in action._choices_actions}
+        for name, command in action.choices.items():
+            commands.append(CompletedCommand(name, helps.get(name, ""), _arguments(command)))
     return CompletedCommand("", "", _arguments(parser)), commands
 
 
@@ -108,9 +113,9 @@ def _completed(action: argparse.Action) -> Completed:
 
 def _bash(top: CompletedCommand, commands: list[CompletedCommand]) -> str:
     return BASH.format(
-        before=" ".join([*(one.name for one in commands), *top.flags]),
-        values="\n".join(line for one in commands for line in _bash_values(one)),
-        commands="\n".join(_bash_command(one) for one in commands),
+        before=" ".join([*(command.name for command in commands), *top.flags]),
+        values="\n".join(line for command in commands for line in _bash_values(command)),
+        commands="\n".join(_bash_command(command) for command in commands),
     )
 
 
@@ -159,9 +164,9 @@ complete -F _lspkit lspkit"""
 
 def _zsh(top: CompletedCommand, commands: list[CompletedCommand]) -> str:
     return ZSH.format(
-        commands="\n".join(f"    {_quoted(_zsh_item(one))}" for one in commands),
-        options=" ".join(_quoted(spec) for one in top.options for spec in _zsh_option(one)),
-        cases="\n".join(_zsh_command(one) for one in commands),
+        commands="\n".join(f"    {_quoted(_zsh_item(command))}" for command in commands),
+        options=" ".join(_quoted(spec) for option in top.options for spec in _zsh_option(option)),
+        cases="\n".join(_zsh_command(command) for command in commands),
     )
 
 
@@ -182,9 +187,9 @@ def _zsh_value(argument: Completed) -> str:
 
 
 def _zsh_command(command: CompletedCommand) -> str:
-    specs = [spec for one in command.options for spec in _zsh_option(one)]
-    plain = [one for one in command.arguments if not one.flags]
-    specs += [f"{at}{_zsh_value(one)}" for at, one in enumerate(plain, 1)]
+    specs = [spec for option in command.options for spec in _zsh_option(option)]
+    plain = [argument for argument in command.arguments if not argument.flags]
+    specs += [f"{at}{_zsh_value(argument)}" for at, argument in enumerate(plain, 1)]
     if plain and command.path:
         specs.append(f"*{_zsh_value(plain[-1])}")
     return f"    {command.name}) _arguments {' '.join(map(_quoted, specs))} ;;"
@@ -217,22 +222,24 @@ if [[ $funcstack[1] == _lspkit ]]; then _lspkit "$@"; else compdef _lspkit lspki
 def _fish(top: CompletedCommand, commands: list[CompletedCommand]) -> str:
     lines = ["# Completion of lspkit for fish: lspkit completion fish | source"]
     lines.append("complete -c lspkit -f")
-    lines += [f"complete -c lspkit {_fish_option(one)}" for one in top.options]
-    for one in commands:
-        about = _quoted(one.help)
-        lines.append(f"complete -c lspkit -n __fish_use_subcommand -a {one.name} -d {about}")
-    for one in commands:
-        here = f"complete -c lspkit -n '__fish_seen_subcommand_from {one.name}'"
-        lines += [f"{here} {_fish_option(option)}" for option in one.options]
-        if one.words:
-            lines.append(f"{here} -a '{' '.join(one.words)}'")
-        if one.path:
+    lines += [f"complete -c lspkit {_fish_option(option)}" for option in top.options]
+    for command in commands:
+        about = _quoted(command.help)
+        lines.append(f"complete -c lspkit -n __fish_use_subcommand -a {command.name} -d {about}")
+    for command in commands:
+        here = f"complete -c lspkit -n '__fish_seen_subcommand_from {command.name}'"
+        lines += [f"{here} {_fish_option(option)}" for option in command.options]
+        if command.words:
+            lines.append(f"{here} -a '{' '.join(command.words)}'")
+        if command.path:
             lines.append(f"{here} -F")
     return "\n".join(lines)
 
 
 def _fish_option(option: Completed) -> str:
-    names = [f"-l {one[2:]}" if one.startswith("--") else f"-s {one[1:]}" for one in option.flags]
+    names = [
+        f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags
+    ]
     words = f" -a '{' '.join(option.choices)}'" if option.choices else ""
     value = f" -x{words}" if option.takes_value else ""
     if option.path:

@@ -31,8 +31,8 @@ def _schema(arguments: argparse.Namespace) -> int:
 def _path(arguments: argparse.Namespace) -> int:
     """Print only the paths: this works also if the files are invalid."""
     own = global_file(os.environ, os.path.expanduser("~"))
-    found = find_project_files(os.path.abspath(chosen_root(arguments.root)))
-    project = [file for file, source in found if source is not None]
+    sources = find_project_files(os.path.abspath(chosen_root(arguments.root)))
+    project = [file for file, source in sources if source is not None]
     if arguments.json:
         print_result(as_json({"global": own, "project": project[0] if project else None}))
         return CLEAN
@@ -64,11 +64,11 @@ def _as_json(loaded: Loaded, origin: bool) -> str:
         },
         "trust": {"state": loaded.standing.state, "why": loaded.standing.why},
         "heldBack": list(loaded.held_back),
-        "warnings": [one.to_dict() for one in loaded.warnings],
+        "warnings": [warning.to_dict() for warning in loaded.warnings],
         "config": loaded.values,
     }
     if origin:
-        plain["origins"] = {place: one.to_dict() for place, one in loaded.origins.items()}
+        plain["origins"] = {place: origin.to_dict() for place, origin in loaded.origins.items()}
     return as_json(plain)
 
 

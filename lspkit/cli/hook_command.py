@@ -158,8 +158,7 @@ def own_hooks(root: str) -> Iterator[Hooks]:
 
 def root_of(cwd: str, files: tuple[str, ...]) -> str:
     """The project around the folder; else the one in it around the first file; else it."""
-    with safe_imports():
-        from lspkit.cli.project_root import find_project  # here: most calls edit nothing
+    from lspkit.cli.project_root import find_project  # here: most calls edit nothing
 
     here = os.path.realpath(cwd)
     folders = [here, *(os.path.dirname(os.path.realpath(file)) for file in files)]

@@ -64,10 +64,10 @@ def _serve_both(arguments: argparse.Namespace) -> int:
 
 
 def _check_descriptors(*descriptors: int) -> None:
-    for one in descriptors:
-        if one <= 2:
-            raise UsageError(f"--fd {one}: standard streams are for the service")
+    for descriptor in descriptors:
+        if descriptor <= 2:
+            raise UsageError(f"--fd {descriptor}: standard streams are for the service")
         try:
-            os.set_inheritable(one, False)  # language servers must not keep it open
+            os.set_inheritable(descriptor, False)  # language servers must not keep it open
         except OSError as problem:
-            raise UsageError(f"--fd {one} cannot be used: {problem.strerror}") from None
+            raise UsageError(f"--fd {descriptor} cannot be used: {problem.strerror}") from None

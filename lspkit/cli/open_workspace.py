@@ -61,8 +61,8 @@ def _introduced(ws: Workspace, root: str, limit: TimeLimit) -> Workspace:
         notice = ws.run(TrustNoticeRequest())
         print_warnings(notice.warnings)
         with limit.suspended():
-            asked = offer_trust(root, notice)
-        if asked:
+            was_asked = offer_trust(root, notice)
+        if was_asked:
             ws.reload()
     except BaseException:
         ws.close()

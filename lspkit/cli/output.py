@@ -24,7 +24,7 @@ STYLES = {
 }
 
 #: Most warnings that other commands print.
-TOLD = 10
+MOST_WARNINGS = 10
 
 #: A part of a line: its text and its style, empty for plain text.
 Part = tuple[str, str]
@@ -131,11 +131,11 @@ def print_message(text: str) -> None:
 
 def print_warnings(warnings: Sequence[str]) -> None:
     """Print warnings about the configuration, for other commands."""
-    for warning in warnings[:TOLD]:
+    for warning in warnings[:MOST_WARNINGS]:
         print_message(warning)
-    if len(warnings) > TOLD:
+    if len(warnings) > MOST_WARNINGS:
         print_message(
-            f"{count(len(warnings) - TOLD, 'more warning')}, shown by: lspkit config show"
+            f"{count(len(warnings) - MOST_WARNINGS, 'more warning')}, shown by: lspkit config show"
         )
 
 
@@ -156,4 +156,4 @@ def print_error(text: str) -> None:
 
 def is_terminal(*streams: TextIO | None) -> bool:
     """Whether all streams are terminals. A closed stream is None."""
-    return all(one is not None and one.isatty() for one in streams)
+    return all(stream is not None and stream.isatty() for stream in streams)

@@ -57,17 +57,17 @@ def parse_position(word: str) -> FilePosition:
     that name.
     """
     readings = _readings(word)
-    return next((one for one in readings if os.path.lexists(one.file)), readings[0])
+    return next((reading for reading in readings if os.path.lexists(reading.file)), readings[0])
 
 
 def _readings(word: str) -> list[FilePosition]:
     """The possible meanings, the one with the shortest name first."""
-    found: list[FilePosition] = []
+    readings: list[FilePosition] = []
     if two := _TWO.fullmatch(word):
-        found.append(FilePosition(two[1], int(two[2]), int(two[3])))
-    if one := _ONE.fullmatch(word):
-        found.append(FilePosition(one[1], int(one[2])))
-    return [*found, FilePosition(word)]
+        readings.append(FilePosition(two[1], int(two[2]), int(two[3])))
+    if match := _ONE.fullmatch(word):
+        readings.append(FilePosition(match[1], int(match[2])))
+    return [*readings, FilePosition(word)]
 
 
 Line = list[Part]
@@ -80,62 +80,62 @@ INDENT = "  "
 DIFF_STYLES = {"---": "name", "+++": "name", "@@": "hunk", "-": "removed", "+": "added"}
 
 
-def location_lines(found: Sequence[Location], sources: SourceLines) -> Iterator[Line]:
+def location_lines(locations: Sequence[Location], sources: SourceLines) -> Iterator[Line]:
     """`path:line:column: source line` for each location."""
-    for one in found:
-        start = one.range.start
-        yield [*_place(one.path, one.uri, start), *_source(one.path, start, sources)]
+    for location in locations:
+        start = location.range.start
+        yield [*_place(location.path, location.uri, start), *_source(location.path, start, sources)]
 
 
-def hover_lines(found: Hover, _: SourceLines) -> Iterator[Line]:
+def hover_lines(hover: Hover, _: SourceLines) -> Iterator[Line]:
     """The text, with an empty line between sections."""
-    for line in "\n\n".join(one.strip("\n") for one in found.contents).splitlines():
+    for line in "\n\n".join(content.strip("\n") for content in hover.contents).splitlines():
         yield [(line, "")]
 
 
-def outline_lines(found: Sequence[Symbol], _: SourceLines) -> Iterator[Line]:
+def outline_lines(symbols: Sequence[Symbol], _: SourceLines) -> Iterator[Line]:
     """A tree with one symbol on each line."""
-    yield from _tree(found, "")
+    yield from _tree(symbols, "")
 
 
 def _tree(symbols: Sequence[Symbol], indent: str) -> Iterator[Line]:
-    for one in symbols:
-        place = _place(one.path, one.uri, one.selection.start)
-        yield [(indent, ""), *_named(one), (" ", ""), *place]
-        yield from _tree(one.children, indent + INDENT)
+    for symbol in symbols:
+        place = _place(symbol.path, symbol.uri, symbol.selection.start)
+        yield [(indent, ""), *_named(symbol), (" ", ""), *place]
+        yield from _tree(symbol.children, indent + INDENT)
 
 
-def symbol_lines(found: Sequence[Symbol], _: SourceLines) -> Iterator[Line]:
+def symbol_lines(symbols: Sequence[Symbol], _: SourceLines) -> Iterator[Line]:
     """`path:line:column: kind name` for each symbol of the workspace."""
-    for one in found:
-        place = _place(one.path, one.uri, one.selection.start)
-        inside = f" (in {_folded(one.container)})" if one.container else ""
-        yield [*place, (": ", ""), *_named(one), (inside, "")]
-        yield from _tree(one.children, INDENT)
+    for symbol in symbols:
+        place = _place(symbol.path, symbol.uri, symbol.selection.start)
+        inside = f" (in {_folded(symbol.container)})" if symbol.container else ""
+        yield [*place, (": ", ""), *_named(symbol), (inside, "")]
+        yield from _tree(symbol.children, INDENT)
 
 
-def incoming_lines(found: Sequence[Call], sources: SourceLines) -> Iterator[Line]:
+def incoming_lines(calls: Sequence[Call], sources: SourceLines) -> Iterator[Line]:
     """Each caller, and below it the calls, which are in the caller's file."""
-    for call in found:
+    for call in calls:
         item = call.item
         yield [*_place(item.path, item.uri, item.selection.start), (": ", ""), *_named(item)]
-        for one in call.ranges:
-            place = _place(item.path, item.uri, one.start)
-            yield [(INDENT, ""), *place, *_source(item.path, one.start, sources)]
+        for span in call.ranges:
+            place = _place(item.path, item.uri, span.start)
+            yield [(INDENT, ""), *place, *_source(item.path, span.start, sources)]
 
 
-def outgoing_lines(found: Sequence[Call], _: SourceLines) -> Iterator[Line]:
+def outgoing_lines(calls: Sequence[Call], _: SourceLines) -> Iterator[Line]:
     """Each callee, with the positions of the calls in the file of the function itself."""
-    for call in found:
+    for call in calls:
         item = call.item
         place = _place(item.path, item.uri, item.selection.start)
-        calls = ", ".join(str(one.start) for one in call.ranges)
-        yield [*place, (": ", ""), *_named(item), (f" (called at {calls})" if calls else "", "")]
+        places = ", ".join(str(span.start) for span in call.ranges)
+        yield [*place, (": ", ""), *_named(item), (f" (called at {places})" if places else "", "")]
 
 
-def edit_lines(found: WorkspaceEdit, _: SourceLines) -> Iterator[Line]:
+def edit_lines(edit: WorkspaceEdit, _: SourceLines) -> Iterator[Line]:
     """The edit as a unified diff."""
-    for line in found.diff().removesuffix("\n").split("\n"):
+    for line in edit.diff().removesuffix("\n").split("\n"):
         style = next((style for head, style in DIFF_STYLES.items() if line.startswith(head)), "")
         yield [(line, style)]
 
@@ -144,8 +144,8 @@ def _place(path: Path | None, uri: str, at: Position) -> Line:
     return [(display_path(path, uri), "path"), (":", ""), (str(at), "position")]
 
 
-def _named(one: Symbol | HierarchyItem) -> Line:
-    return [(one.kind, "kind"), (" ", ""), (_folded(one.name), "name")]
+def _named(symbol: Symbol | HierarchyItem) -> Line:
+    return [(symbol.kind, "kind"), (" ", ""), (_folded(symbol.name), "name")]
 
 
 def _source(path: Path | None, at: Position, sources: SourceLines) -> Line:
@@ -199,30 +199,30 @@ def run(arguments: argparse.Namespace) -> int:
     with ws:
         placed = msgspec.structs.replace(at, file=_path_in(ws, at.file))
         try:
-            found = query.ask(ws, Question(arguments, placed, limit))
+            result = query.ask(ws, Question(arguments, placed, limit))
         except RequestTimeoutError:
             if limit.is_over:
                 # No time is left to wait for servers that still work.
                 ws.close(at_once=True)
             raise
         # Before the servers are stopped, which may take some seconds.
-        return _print_answer(ws, query, found, as_data=arguments.json)
+        return _print_answer(ws, query, result, as_data=arguments.json)
 
 
-def _print_answer(ws: Workspace, query: Query, found: Any, *, as_data: bool) -> int:
-    nothing = found is None or found == [] or found == WorkspaceEdit()
+def _print_answer(ws: Workspace, query: Query, result: Any, *, as_data: bool) -> int:
+    nothing = result is None or result == [] or result == WorkspaceEdit()
     if as_data:
-        print_result(as_json(to_plain(found)))
+        print_result(as_json(to_plain(result)))
     elif nothing:
         print_message(query.nothing)
     else:
-        print_lines(query.lines(found, SourceLines(ws.config.boundary(str(ws.root)))))
+        print_lines(query.lines(result, SourceLines(ws.config.boundary(str(ws.root)))))
     # Those of an applied edit are among what is not verified.
-    for caveat in getattr(found, "caveats", ()):
+    for caveat in getattr(result, "caveats", ()):
         print_message(f"perhaps not all: {caveat}")
     if nothing:
         return NOTHING_FOUND
-    return UNKNOWN if isinstance(found, AppliedEdit) and found.unverified else FOUND
+    return UNKNOWN if isinstance(result, AppliedEdit) and result.unverified else FOUND
 
 
 def _position_of(arguments: argparse.Namespace) -> FilePosition:
@@ -293,14 +293,14 @@ def _rename(ws: Workspace, question: Question) -> WorkspaceEdit | AppliedEdit:
     return ws.apply(edit, verify=True, force=question.arguments.force, timeout=question.timeout)
 
 
-def _rename_lines(found: WorkspaceEdit | AppliedEdit, sources: SourceLines) -> Iterator[Line]:
-    if isinstance(found, WorkspaceEdit):
-        yield from edit_lines(found, sources)
+def _rename_lines(result: WorkspaceEdit | AppliedEdit, sources: SourceLines) -> Iterator[Line]:
+    if isinstance(result, WorkspaceEdit):
+        yield from edit_lines(result, sources)
         return
-    yield from edit_lines(found.edit, sources)
-    for file in found.files:
+    yield from edit_lines(result.edit, sources)
+    for file in result.files:
         yield [("changed ", ""), (display_path(file), "path")]
-    for why in found.unverified:
+    for why in result.unverified:
         yield [("not verified: ", ""), (why, "")]
 
 

@@ -67,12 +67,12 @@ def serve(arguments: argparse.Namespace) -> int:
 
 def _refuse_a_second(bootstrap: Bootstrap, place: Place) -> None:
     """Raises if a service runs: this one would wait for its end, and serve nobody."""
-    found = connect_socket(place)
-    if found is not None:
-        with found:
+    connection = connect_socket(place)
+    if connection is not None:
+        with connection:
             raise UsageError(
                 f"a service for {bootstrap.workspace_root} is running already (process "
-                f"{service_pid(found)}); to end it, run: lspkit stop"
+                f"{service_pid(connection)}); to end it, run: lspkit stop"
             )
 
 
@@ -160,10 +160,16 @@ def _stop_all(*, as_data: bool) -> int:
     from lspkit.cli.machine.running_services import running_services  # here: `serve` is quick
 
     plain: list[dict[str, object]] = []
-    for one in running_services():
-        name = f"the service for {one.root}" if one.root else f"the service at {one.socket}"
-        message = f"{name} {_end_process(one.pid)}"
-        plain.append({"root": one.root, "pid": one.pid, "stopped": True, "message": message})
+    for service in running_services():
+        name = (
+            f"the service for {service.root}"
+            if service.root
+            else f"the service at {service.socket}"
+        )
+        message = f"{name} {_end_process(service.pid)}"
+        plain.append(
+            {"root": service.root, "pid": service.pid, "stopped": True, "message": message}
+        )
         if not as_data:
             print_result(one_line(message))
     if as_data:

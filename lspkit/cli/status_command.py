@@ -32,7 +32,7 @@ from lspkit.types import to_plain
 #: States of servers that have a process, or should have one.
 RUNNING = ("broken", "starting", "active")
 #: What has to be done before the timeout expires.
-TOLD = "the state of the servers was known"
+DONE_IN_TIME = "the state of the servers was known"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,7 +51,7 @@ def _run_status(arguments: argparse.Namespace) -> int:
 
 def print_services(limit: TimeLimit, *, as_data: bool) -> int:
     """Print all services of the user that run."""
-    with limit.enforced(TOLD):
+    with limit.enforced(DONE_IN_TIME):
         services = running_services()
     if as_data:
         print_result(as_json({"services": [to_plain(service) for service in services]}))
@@ -72,7 +72,7 @@ def print_status(
     If no service runs, none is started: it would only say that nothing runs.
     """
     limit = limit or TimeLimit.none()
-    with limit.enforced(TOLD):
+    with limit.enforced(DONE_IN_TIME):
         runs = service and _service_runs(root)
         with open_workspace(root, service=runs, limit=limit) as ws:
             taken = ws.status()

@@ -50,32 +50,34 @@ def _add(path: str, *, shared: bool, yes: bool, as_data: bool = False) -> int:
     if not os.path.isdir(path):
         raise PathError(f"{one_line(path)} is not a folder", code="ENOENT", path=path)
     loaded = _load(path)
-    found = loaded.standing
+    standing = loaded.standing
     if not as_data:
         print_result(_describe(loaded))
-    refusal = _refusal(found.shared if not shared else "", yes=yes, as_data=as_data)
+    refusal = _refusal(standing.shared if not shared else "", yes=yes, as_data=as_data)
     if refusal:
-        return _print_outcome(USAGE, refusal, found.candidate, trusted=False, as_data=as_data)
-    if not yes and not _ask(f"Trust {one_line(found.candidate)}? [y/N] "):
+        return _print_outcome(USAGE, refusal, standing.candidate, trusted=False, as_data=as_data)
+    if not yes and not _ask(f"Trust {one_line(standing.candidate)}? [y/N] "):
         print_result("It is not trusted.")
         return FINDINGS
     content = digest(loaded.project, EXECUTION_KEYS)
-    add(state_folder(), found.candidate, content, shared=shared)
+    add(state_folder(), standing.candidate, content, shared=shared)
     now = _load(path).standing
     trusted = now.state == "trusted" and now.allows_programs
-    outcome = f"{one_line(found.candidate)} is trusted."
+    outcome = f"{one_line(standing.candidate)} is trusted."
     if not trusted:
         reason = now.warning or now.why
         why = f"projectConfigPolicy is {now.policy}" if now.state == "trusted" else reason
-        outcome = f"{one_line(found.candidate)} is on the list, but not in force: {one_line(why)}."
-    return _print_outcome(CLEAN, outcome, found.candidate, trusted=trusted, as_data=as_data)
+        outcome = (
+            f"{one_line(standing.candidate)} is on the list, but not in force: {one_line(why)}."
+        )
+    return _print_outcome(CLEAN, outcome, standing.candidate, trusted=trusted, as_data=as_data)
 
 
 def _refusal(shared: str, *, yes: bool, as_data: bool) -> str:
     """Why the project cannot be trusted with this call; empty if it can."""
     if shared:
-        told = f"Other users can change it: {one_line(shared)}."
-        return f"{told}\nIf that is meant to be so, add --shared."
+        who = f"Other users can change it: {one_line(shared)}."
+        return f"{who}\nIf that is meant to be so, add --shared."
     if not yes and as_data:
         return "It is not trusted: with --json there is no question; add --yes to trust it."
     if not yes and not is_terminal(sys.stdin, sys.stdout):
@@ -122,7 +124,7 @@ def _remove(paths: Iterable[str], *, as_data: bool) -> int:
     name, removed = "", list[str]()
     for folder in paths:
         names = dict.fromkeys([os.path.realpath(folder), os.path.abspath(folder)])
-        removed = removed or [one for one in names if remove(state_folder(), one)]
+        removed = removed or [name for name in names if remove(state_folder(), name)]
         name = removed[0] if removed else os.path.realpath(folder)
     outcome = f"{one_line(name)} is {'no longer' if removed else 'not'} on the list."
     status = CLEAN if removed else USAGE
@@ -133,9 +135,11 @@ def _list(*, as_data: bool) -> int:
     known = read_trust_list(state_folder())
     if known.warning:
         print_message(known.warning)
-    entries = sorted(known.entries, key=lambda one: one.path)
+    entries = sorted(known.entries, key=lambda entry: entry.path)
     if as_data:
-        print_result(as_json([{**to_plain(one), "state": _state(one.path)} for one in entries]))
+        print_result(
+            as_json([{**to_plain(entry), "state": _state(entry.path)} for entry in entries])
+        )
         return CLEAN
     for entry in entries:
         marks = [_state(entry.path), *(["shared"] if entry.shared else []), entry.added[:10]]
@@ -161,20 +165,22 @@ def _load(path: str) -> Loaded:
 
 def _describe(loaded: Loaded) -> str:
     """A description of what the project would be allowed to run."""
-    found = loaded.standing
-    lines = [f"Project: {one_line(found.candidate)} ({found.state}: {one_line(found.why)})"]
+    standing = loaded.standing
+    lines = [
+        f"Project: {one_line(standing.candidate)} ({standing.state}: {one_line(standing.why)})"
+    ]
     if loaded.used is not None:
         ignored = " (ignored: it has mistakes)" if loaded.ignored else ""
         lines.append(f"Configuration: {one_line(loaded.used)}{ignored}")
     content = blocked_content(loaded.project, EXECUTION_KEYS)
     settings = [f"  {place} = {value}" for place, value in _leaves(content, "") if content]
     lines += ["Its configuration would set:", *settings] if settings else []
-    programs = [f"  {one_line(program)}" for program in programs_of(found.candidate, content)]
+    programs = [f"  {one_line(program)}" for program in programs_of(standing.candidate, content)]
     lines += ["Of its own programs, these are servers:", *programs] if programs else []
-    used = files_of(found.candidate, loaded)
+    used = files_of(standing.candidate, loaded)
     files = [f"  {one_line(file)} ({one_line(server)})" for file, server in used.items()]
     lines += ["Of its files, servers run these, or do what they say:", *files] if files else []
-    servers = [f"  {one_line(server)}" for server in servers_of(found.candidate, loaded)]
+    servers = [f"  {one_line(server)}" for server in servers_of(standing.candidate, loaded)]
     lines += ["These servers run code of it:", *servers] if servers else []
     if not (settings or programs or files or servers):
         lines.append("Its configuration names no program, and it has no server of its own.")

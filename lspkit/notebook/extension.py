@@ -6,8 +6,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from lspkit.late_imports import safe_imports
+from lspkit.notebook.lsp_magic import LspMagic
 from lspkit.notebook.open_workspaces import opened, source_line
+from lspkit.notebook.rendering import html_of, markdown_of
 from lspkit.workspace_hooks import opened_hooks
 
 #: Module and name of the base class of all values.
@@ -51,30 +52,24 @@ def _container_formatter(before: Callable[[Any], Any] | None) -> Callable[[Any],
 def _may_be_ours(value: list[Any] | dict[Any, Any]) -> bool:
     """Whether the first item is a value of lspkit, or the first list of a mapping has one."""
     items = value.values() if isinstance(value, dict) else value
-    for one in items:
-        if isinstance(one, list) and isinstance(value, dict):
-            if not one:
+    for item in items:
+        if isinstance(item, list) and isinstance(value, dict):
+            if not item:
                 continue
-            return _is_ours(one[0])
-        return _is_ours(one)
+            return _is_ours(item[0])
+        return _is_ours(item)
     return False
 
 
-def _is_ours(one: object) -> bool:
-    return type(one).__module__.startswith("lspkit.")
+def _is_ours(value: object) -> bool:
+    return type(value).__module__.startswith("lspkit.")
 
 
 def _html(value: Any) -> str | None:
-    with safe_imports():
-        from lspkit.notebook.rendering import html_of  # here: nothing has been shown before
-
     return html_of(value, source_line)
 
 
 def _markdown(value: Any) -> str | None:
-    with safe_imports():
-        from lspkit.notebook.rendering import markdown_of
-
     return markdown_of(value)
 
 
@@ -98,10 +93,6 @@ def _enable_in(shell: Any) -> None:
 
 def load_ipython_extension(shell: Any) -> None:
     """`%load_ext lspkit`: add the magic `%lsp`."""
-    with safe_imports():
-        # Here: most notebooks that import lspkit do not use the magic.
-        from lspkit.notebook.lsp_magic import LspMagic
-
     _enable_in(shell)
     if getattr(shell, _STATE, None) is None:
         magic = LspMagic(shell)

@@ -72,7 +72,7 @@ class CellRecord:
         number = len(self._shell.history_manager.input_hist_raw) - 1
         self._current = Cell(number, f"\n{python_of(body)}")
         key = self._cell_id()
-        return [*(one for of, one in self._cells.items() if of != key), self._current]
+        return [*(cell for of, cell in self._cells.items() if of != key), self._current]
 
     def _cell_id(self) -> object:
         """The identity of the cell that is running; None where the frontend gives none."""
@@ -116,10 +116,10 @@ class LspMagic:
 
     def workspace(self) -> lspkit.Workspace:
         """The workspace that was opened last, or one of the current folder."""
-        found: lspkit.Workspace | None = last_open()
-        if found is None:
-            found = self._own = lspkit.Workspace(".")
-        return found
+        ws: lspkit.Workspace | None = last_open()
+        if ws is None:
+            ws = self._own = lspkit.Workspace(".")
+        return ws
 
     def run(self, line: str, cell: str | None = None) -> Any:
         """Ask language servers about files, names and cells; see `%lsp?`."""
@@ -182,13 +182,13 @@ class LspMagic:
         text = f"{document.text}{name}\n"
         column = name.rfind(".") + 2
         try:
-            found = method(NAME, document.line_count + 1, column, text=text)
+            answer = method(NAME, document.line_count + 1, column, text=text)
         except _NO_ANSWER:
             return None
-        if isinstance(found, list):
-            return document.locations(found, ws.root / NAME)
+        if isinstance(answer, list):
+            return document.locations(answer, ws.root / NAME)
         # The range is that of the line that no cell has.
-        return found if found is None else msgspec.structs.replace(found, range=None)
+        return answer if answer is None else msgspec.structs.replace(answer, range=None)
 
     def _is_defined(self, name: str) -> bool:
         """Whether the cells have defined a name, or Python has."""
@@ -198,16 +198,18 @@ class LspMagic:
 def _ask_symbol(ws: lspkit.Workspace, method: Callable[..., Any], name: str) -> Any:
     """Ask about the symbol of the workspace that has this name."""
     within, _, last = name.rpartition(".")
-    found = [one for one in ws.workspace_symbols(last) if one.name == last and one.path]
-    if not found:
+    symbols = [
+        symbol for symbol in ws.workspace_symbols(last) if symbol.name == last and symbol.path
+    ]
+    if not symbols:
         raise UsageError(f"no cell and no file of {ws.root} defines {name}")
     # The one in that class, and a class or function rather than an import of it.
     place = min(
-        found,
-        key=lambda one: (
-            one.container != within.rpartition(".")[2],
-            one.kind in ("variable", "module"),
-            str(one.path),
+        symbols,
+        key=lambda symbol: (
+            symbol.container != within.rpartition(".")[2],
+            symbol.kind in ("variable", "module"),
+            str(symbol.path),
         ),
     )
     try:

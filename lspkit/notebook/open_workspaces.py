@@ -22,7 +22,6 @@ from typing import Any
 
 from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.errors import LspkitError
-from lspkit.late_imports import safe_imports
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.servers.status import ServerState
 from lspkit.servers.workspace_event import WorkspaceEvent
@@ -68,11 +67,11 @@ class Starts:
 
     def lines(self, now: float) -> list[str]:
         """What to show: plain text."""
-        told = [
+        starting = [
             f"{_short(key[0])}: {_short(self._titles.get(key, 'starting'))}, {now - since:.0f} s"
             for key, since in self._since.items()
         ]
-        return [*self._over, *told]
+        return [*self._over, *starting]
 
 
 def _short(text: str) -> str:
@@ -131,8 +130,7 @@ class _Display:
     """One output of a notebook, which can be replaced."""
 
     def __init__(self, lines: list[str]) -> None:
-        with safe_imports():
-            from IPython.display import HTML, display
+        from IPython.display import HTML, display
 
         show: Any = display
         self._html: Any = HTML
@@ -146,7 +144,7 @@ class _Display:
             self._handle.update(self._render(lines))
 
     def _render(self, lines: list[str]) -> Any:
-        text = "<br/>".join(html.escape(one) for one in lines)
+        text = "<br/>".join(html.escape(line) for line in lines)
         return self._html(f'<div style="opacity:.65">{text}</div>')
 
 
@@ -200,9 +198,9 @@ def _is_open(ws: Any) -> bool:
 def source_line(path: Path, number: int) -> str:
     """A line of a file in a workspace, or of a cell; empty if it is not known."""
     for reader in line_readers:
-        if found := reader(path, number):
-            return found
+        if source := reader(path, number):
+            return source
     if not os.path.isabs(path):
         return ""
-    lines = (SourceLines(one).line(str(path), number) for one in reversed(_boundaries))
+    lines = (SourceLines(boundary).line(str(path), number) for boundary in reversed(_boundaries))
     return next(filter(None, lines), "")

@@ -54,9 +54,9 @@ def _replace_one(lines: list[str]) -> bool:
     try:
         tokens = transformer.make_tokens_by_line(lines)
         for kind in (*_ASSIGNMENTS, *_COMMANDS):
-            found: Any = kind.find(tokens)
-            if found is not None:
-                _replace(lines, found, ANYTHING if kind in _ASSIGNMENTS else "pass")
+            command: Any = kind.find(tokens)
+            if command is not None:
+                _replace(lines, command, ANYTHING if kind in _ASSIGNMENTS else "pass")
                 return True
     except (SyntaxError, IndexError, ValueError):
         # A cell with such a mistake is for the server to judge.
@@ -64,8 +64,8 @@ def _replace_one(lines: list[str]) -> bool:
     return False
 
 
-def _replace(lines: list[str], found: Any, instead: str) -> None:
-    first, column = found.start_line, found.start_col
+def _replace(lines: list[str], command: Any, instead: str) -> None:
+    first, column = command.start_line, command.start_col
     last: int = transformer.find_end_of_continued_line(lines, first)
     rest = lines[first][column:]
     if instead == "pass" and rest.startswith(_TIME) and last == first:
@@ -91,18 +91,18 @@ def tree_of(python: str) -> ast.Module | None:
 def await_lines(python: str) -> set[int]:
     """The lines, from 1, with an `await` outside of functions, which only a notebook allows."""
     tree = tree_of(python)
-    found: set[int] = set()
+    lines: set[int] = set()
     left: list[ast.AST] = [tree] if tree is not None else []
     while left:
         node = left.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             continue
         if isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith):
-            found.add(node.lineno)
+            lines.add(node.lineno)
         if isinstance(node, ast.comprehension) and node.is_async:
-            found.add(node.iter.lineno)
+            lines.add(node.iter.lineno)
         left.extend(ast.iter_child_nodes(node))
-    return found
+    return lines
 
 
 #: The name of the file, in the folder of the workspace.
@@ -134,14 +134,14 @@ class VirtualDocument:
 
     def __init__(self, cells: list[Cell]) -> None:
         self._cells = cells
-        futures = [one for cell in cells for one in _FUTURE.findall(cell.python)]
-        head = "; ".join(dict.fromkeys([*(one.strip() for one in futures), _PRELUDE]))
+        futures = [future for cell in cells for future in _FUTURE.findall(cell.python)]
+        head = "; ".join(dict.fromkeys([*(future.strip() for future in futures), _PRELUDE]))
         #: Lines of the document before each cell.
         self._before: list[int] = []
         parts, number = [f"{head}\n"], 1
         for cell in cells:
             self._before.append(number)
-            parts.append(_FUTURE.sub(lambda one: "pass".ljust(len(one[0])), cell.python))
+            parts.append(_FUTURE.sub(lambda future: "pass".ljust(len(future[0])), cell.python))
             number += cell.python.count("\n")
         self.text = "".join(parts)
         self.line_count = number
@@ -153,51 +153,54 @@ class VirtualDocument:
             return None
         return self._cells[index], self._before[index]
 
-    def locations(self, found: list[Location], path: Path) -> list[Location]:
+    def locations(self, locations: list[Location], path: Path) -> list[Location]:
         """Locations, with those in the document mapped to cells, and without those in none."""
-        mapped = [self._location(one) if one.path == path else one for one in found]
-        return [one for one in mapped if one is not None]
+        mapped = [
+            self._location(location) if location.path == path else location
+            for location in locations
+        ]
+        return [location for location in mapped if location is not None]
 
-    def _location(self, one: Location) -> Location | None:
-        at = self.cell_at(one.range.start.line)
+    def _location(self, location: Location) -> Location | None:
+        at = self.cell_at(location.range.start.line)
         if at is None:
             return None
-        return Location(at[0].path, _shifted(one.range, at[1]), one.uri)
+        return Location(at[0].path, _shifted(location.range, at[1]), location.uri)
 
-    def report(self, found: Report) -> Report:
+    def report(self, report: Report) -> Report:
         """A report about the document, as one about its last cell."""
         cell, before = self._cells[-1], self._before[-1]
         awaits = await_lines(cell.python)
         mapped = [
             msgspec.structs.replace(
-                one, path=cell.path, range=_shifted(one.range, before), related=()
+                finding, path=cell.path, range=_shifted(finding.range, before), related=()
             )
-            for one in found.diagnostics
-            if one.range.start.line > before
+            for finding in report.diagnostics
+            if finding.range.start.line > before
         ]
-        findings = [one for one in mapped if not _is_notebook_await(one, awaits)]
-        counted = [one for one in findings if one.severity.value in found.severities]
+        findings = [finding for finding in mapped if not _is_notebook_await(finding, awaits)]
+        counted = [finding for finding in findings if finding.severity.value in report.severities]
         return Report(
             path=cell.path,
-            verdict=verdict_of(counted, found.servers),
+            verdict=verdict_of(counted, report.servers),
             diagnostics=findings,
-            servers=found.servers,
-            duration=found.duration,
-            severities=found.severities,
-            max_per_file=found.max_per_file,
+            servers=report.servers,
+            duration=report.duration,
+            severities=report.severities,
+            max_per_file=report.max_per_file,
         )
 
 
-def _is_notebook_await(one: Diagnostic, awaits: set[int]) -> bool:
+def _is_notebook_await(finding: Diagnostic, awaits: set[int]) -> bool:
     """Whether a finding only says that `await` is outside of a function."""
-    words = one.message.lower()
+    words = finding.message.lower()
     return (
-        one.range.start.line in awaits
+        finding.range.start.line in awaits
         and ("await" in words or "async" in words)
         and ("outside" in words or "within" in words or "only" in words)
     )
 
 
-def _shifted(found: Range, by: int) -> Range:
-    start, end = found.start, found.end
+def _shifted(span: Range, by: int) -> Range:
+    start, end = span.start, span.end
     return Range(Position(start.line - by, start.column), Position(end.line - by, end.column))

@@ -90,7 +90,7 @@ def trust_text(notice: TrustNotice) -> str:
     lines = [f"{project} is {notice.state}" + (f": {why}." if why else ".")]
     if notice.held_back:
         lines += ["", "Trusting it would let these run, or count:"]
-        lines += [f"  • {one_line(one)}" for one in notice.held_back]
+        lines += [f"  • {one_line(program)}" for program in notice.held_back]
         lines += ["", "Its code would run as you: these programs, and what the tools of a language"]
         lines[-1] += " run in a project, such as build scripts, plugins and configuration."
     elif notice.state == "trusted":
@@ -203,7 +203,7 @@ class PanelApp(App[None]):
         """Only times change between two statuses: those of broken and of expanded servers."""
         self._follow_terminal()
         shown = self.list.servers
-        if self.list.expanded or any(one.state is ServerState.BROKEN for one in shown):
+        if self.list.expanded or any(server.state is ServerState.BROKEN for server in shown):
             self.show()
 
     def on_unmount(self) -> None:
@@ -301,7 +301,7 @@ class PanelApp(App[None]):
     def _filtered(self) -> list[ServerStatus]:
         servers = ordered(self._status.rows) if self._status else []
         words = self._field.value.lower().split()
-        return [one for one in servers if all(word in _searched(one) for word in words)]
+        return [server for server in servers if all(word in _searched(server) for word in words)]
 
     # Keys
 

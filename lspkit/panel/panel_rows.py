@@ -81,12 +81,12 @@ def panel_of(status: WorkspaceStatus) -> Panel:
 
 def rows(status: WorkspaceStatus) -> list[PanelRow]:
     """A row for every server: broken, spawning, connected, idle, disabled; then by id."""
-    return [_row(one, status.generated_at) for one in ordered(status.rows)]
+    return [_row(server, status.generated_at) for server in ordered(status.rows)]
 
 
 def totals(status: WorkspaceStatus) -> PanelTotals:
     """How many servers are in which state. A server with several roots counts once."""
-    states = [one.state for one in status.rows]
+    states = [server.state for server in status.rows]
     return PanelTotals(
         configured=len(states),
         connected=states.count(ServerState.ACTIVE),
@@ -98,17 +98,17 @@ def totals(status: WorkspaceStatus) -> PanelTotals:
 
 def ordered(servers: Iterable[ServerStatus]) -> list[ServerStatus]:
     """The servers in the order of the panel."""
-    return sorted(servers, key=lambda one: (one.state.rank, one.server))
+    return sorted(servers, key=lambda server: (server.state.rank, server.server))
 
 
 def most_broken(server: ServerStatus) -> RootStatus | None:
     """The broken root with the most failures, for a server with several."""
-    broken = [one for one in server.roots if one.state is ServerState.BROKEN]
-    return max(broken, key=lambda one: one.broken.attempts if one.broken else 0, default=None)
+    broken = [root for root in server.roots if root.state is ServerState.BROKEN]
+    return max(broken, key=lambda root: root.broken.attempts if root.broken else 0, default=None)
 
 
 def _row(server: ServerStatus, now: float) -> PanelRow:
-    seen = [one.last_seen for one in server.roots if one.last_seen is not None]
+    seen = [root.last_seen for root in server.roots if root.last_seen is not None]
     counts = {name: server.diagnostics.get(name, 0) for name in _SEVERITIES}
     return PanelRow(
         server_id=server.server,
@@ -128,7 +128,7 @@ _SEVERITIES = PanelDiagnostics.__struct_fields__
 
 
 def _roots(server: ServerStatus, state: ServerState) -> tuple[str, ...]:
-    return tuple(one.root for one in server.roots if one.state is state)
+    return tuple(root.root for root in server.roots if root.state is state)
 
 
 def _broken(server: ServerStatus, now: float) -> PanelBroken | None:

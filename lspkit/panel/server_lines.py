@@ -97,7 +97,7 @@ def _counts(status: WorkspaceStatus, in_words: int) -> Line:
     number = len(status.rows)
     line: Line = [(f"{number} server{'' if number == 1 else 's'}", "strong")]
     for at, state in enumerate(ServerState):
-        count = sum(one.state is state for one in status.rows)
+        count = sum(server.state is state for server in status.rows)
         word = f" {state.value}" if at < in_words else ""
         if count:
             line += [("  ", ""), (f"{SHAPES[state]} {count}{word}", state.value)]
@@ -106,7 +106,7 @@ def _counts(status: WorkspaceStatus, in_words: int) -> Line:
 
 def legend(width: int) -> str:
     """The shapes with their words."""
-    return joined_to_fit([f"{SHAPES[one]} {one.value}" for one in ServerState], "  ", width)
+    return joined_to_fit([f"{SHAPES[state]} {state.value}" for state in ServerState], "  ", width)
 
 
 class Columns:
@@ -120,7 +120,7 @@ class Columns:
         #: On a narrow terminal only the worst problems are counted.
         self.problems = PROBLEMS if width >= WITH_MEMORY else WORST_PROBLEMS
         # The cursor with its gap, the state, and the columns at the right end.
-        fixed = 2 + STATE + sum(one + GAP for one in (self.source, self.memory) if one)
+        fixed = 2 + STATE + sum(width + GAP for width in (self.source, self.memory) if width)
         left = max(0, width - fixed - (self.problems + GAP) - GAP)
         self.server = min(left, max(SERVER_LEAST, min(SERVER_MOST, longest)))
         rest = left - self.server - GAP
@@ -193,7 +193,7 @@ def _why_not(server: ServerStatus) -> str:
     if server.reason == NOT_FOUND and server.install:
         return server.install
     # A program that is there, but does not work, was tried for a root.
-    failed = (one.broken.error for one in server.roots if one.broken is not None)
+    failed = (root.broken.error for root in server.roots if root.broken is not None)
     return server.reason or next(failed, "")
 
 
@@ -213,7 +213,7 @@ def _memory(server: ServerStatus, age: float) -> str:
     root = most_broken(server)
     if root is not None and root.broken is not None and root.broken.retry_in is not None:
         return f"↻ {max(0.0, root.broken.retry_in - age):.0f} s"
-    used = sum(one.memory_bytes for one in server.roots)
+    used = sum(root.memory_bytes for root in server.roots)
     return bytes_text(used) if used else ""
 
 
@@ -257,8 +257,8 @@ def _details(server: ServerStatus, root: str, age: float) -> Iterator[_Detail]:
         yield "get it", server.install, COMMAND_LINES, "strong"
     if server.why:
         yield "chosen", f"because {server.why}", 2, ""
-    for one in server.roots:
-        yield from _root_details(one, root, age)
+    for running in server.roots:
+        yield from _root_details(running, root, age)
     command = shlex.join(server.command) if server.command else "(its program was not found)"
     yield "command", command, COMMAND_LINES, ""
     yield "trust", TRUST.get(server.trust, server.trust), 2, ""
@@ -271,54 +271,59 @@ def _details(server: ServerStatus, root: str, age: float) -> Iterator[_Detail]:
         yield "version", known, 1, "muted"
 
 
-def _root_details(one: RootStatus, root: str, age: float) -> Iterator[_Detail]:
-    yield "root", f"{relative(one.root, root)}: {one.state.value}", 2, one.state.value
-    if one.broken is not None:
-        yield "error", one.broken.error, ERROR_LINES, "broken"
-    if one.broken is not None and one.broken.attempts:
-        again = one.broken.retry_in
+def _root_details(running: RootStatus, root: str, age: float) -> Iterator[_Detail]:
+    yield "root", f"{relative(running.root, root)}: {running.state.value}", 2, running.state.value
+    if running.broken is not None:
+        yield "error", running.broken.error, ERROR_LINES, "broken"
+    if running.broken is not None and running.broken.attempts:
+        again = running.broken.retry_in
         when = "not before a reload or a restart (s)"
         if again is not None:
             when = f"in {max(0.0, again - age):.0f} s at the earliest, or at once with s"
-        number = one.broken.attempts
+        number = running.broken.attempts
         yield "next try", f"{when}; {number} failure{'' if number == 1 else 's'}", 2, ""
-    if one.pid is not None:
-        yield "process", _process(one), 2, ""
-    if one.requests.count:
-        yield "requests", _requests(one), 2, ""
-    if one.state in (ServerState.ACTIVE, ServerState.STARTING):
-        yield "in flight", ", ".join(one.requests.in_flight) or "nothing", 2, ""
-    for what, seconds in zip(one.busy_with, one.busy_for, strict=False):
+    if running.pid is not None:
+        yield "process", _process(running), 2, ""
+    if running.requests.count:
+        yield "requests", _requests(running), 2, ""
+    if running.state in (ServerState.ACTIVE, ServerState.STARTING):
+        yield "in flight", ", ".join(running.requests.in_flight) or "nothing", 2, ""
+    for what, seconds in zip(running.busy_with, running.busy_for, strict=False):
         yield "busy with", f"{what}, for {seconds + age:.0f} s", 2, "starting"
-    for beside in one.sidecars:
-        yield "beside it", str(beside), 2, ""
-    if one.last_seen is not None:
-        yield "last seen", f"{one.last_seen + age:.0f} s ago", 1, ""
-    for number, line in enumerate(one.stderr.strip().splitlines()[-STDERR_LINES:]):
+    for sidecar in running.sidecars:
+        yield "beside it", str(sidecar), 2, ""
+    if running.last_seen is not None:
+        yield "last seen", f"{running.last_seen + age:.0f} s ago", 1, ""
+    for number, line in enumerate(running.stderr.strip().splitlines()[-STDERR_LINES:]):
         yield "stderr" if number == 0 else "", line, 0, "muted"
 
 
-def _process(one: RootStatus) -> str:
-    name = f"{one.name}, " if one.name else ""
-    documents = f"{one.documents} open document{'' if one.documents == 1 else 's'}"
-    used = f"{bytes_text(one.memory_bytes)}, {one.cpu_seconds:.1f} s of CPU"
-    return f"{name}pid {one.pid}, {used}, {documents}"
+def _process(running: RootStatus) -> str:
+    name = f"{running.name}, " if running.name else ""
+    documents = f"{running.documents} open document{'' if running.documents == 1 else 's'}"
+    used = f"{bytes_text(running.memory_bytes)}, {running.cpu_seconds:.1f} s of CPU"
+    return f"{name}pid {running.pid}, {used}, {documents}"
 
 
-def _requests(one: RootStatus) -> str:
-    said = one.requests
-    more = f", {said.timeouts} timed out" if said.timeouts else ""
-    more += f", {said.crashes} crashes" if said.crashes else ""
-    return f"{said.count}, half within {said.p50:.0f} ms, 95 % within {said.p95:.0f} ms{more}"
+def _requests(running: RootStatus) -> str:
+    requests = running.requests
+    more = f", {requests.timeouts} timed out" if requests.timeouts else ""
+    more += f", {requests.crashes} crashes" if requests.crashes else ""
+    half, most = f"{requests.p50:.0f} ms", f"{requests.p95:.0f} ms"
+    return f"{requests.count}, half within {half}, 95 % within {most}{more}"
 
 
 def _problem_counts(server: ServerStatus) -> str:
     counts = server.diagnostics
     words = [("error", "errors"), ("warning", "warnings"), ("info", "notes"), ("hint", "hints")]
-    told = [
+    counted = [
         f"{counts.get(name, 0)} {name if counts.get(name) == 1 and name != 'info' else several}"
         for name, several in words
         if counts.get(name)
     ]
-    files = sum(one.checks.files for one in server.roots)
-    return f"{', '.join(told)} in {files} file{'' if files == 1 else 's'}" if told else "none known"
+    files = sum(root.checks.files for root in server.roots)
+    return (
+        f"{', '.join(counted)} in {files} file{'' if files == 1 else 's'}"
+        if counted
+        else "none known"
+    )

@@ -80,7 +80,7 @@ class ServerList(ScrollView):
     def show(self, servers: Sequence[ServerStatus], notice: Line, age: float) -> None:
         """Show these servers, or the notice if there are none."""
         self.servers, self.notice, self.age = servers, notice, age
-        if servers and self.selected not in [one.server for one in servers]:
+        if servers and self.selected not in [server.server for server in servers]:
             self.selected = servers[0].server
         self._build()
 
@@ -99,11 +99,11 @@ class ServerList(ScrollView):
         width = self._width()
         columns = Columns(self.servers, width)
         self._lines, self._places, self._marked = [], [], range(0)
-        for one in self.servers:
-            start, selected = len(self._lines), one.server == self.selected
-            self._lines.append(columns.row(one, self.root, self.age, selected=selected))
-            if one.server in self.expanded:
-                self._lines += detail_lines(one, self.root, self.age, width)
+        for server in self.servers:
+            start, selected = len(self._lines), server.server == self.selected
+            self._lines.append(columns.row(server, self.root, self.age, selected=selected))
+            if server.server in self.expanded:
+                self._lines += detail_lines(server, self.root, self.age, width)
             self._places.append((start, len(self._lines) - start))
             if selected:
                 self._marked = range(start, start + 1)
@@ -143,7 +143,7 @@ class ServerList(ScrollView):
     # The selection
 
     def _at(self) -> int:
-        ids = [one.server for one in self.servers]
+        ids = [server.server for server in self.servers]
         return ids.index(self.selected) if self.selected in ids else 0
 
     def current(self) -> ServerStatus | None:

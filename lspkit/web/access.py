@@ -57,13 +57,13 @@ class Access:
         if scheme.lower() == "bearer" and _same(given.strip(), self._token):
             return
         if not self._has_session(head):
-            told = "give the token: Authorization: Bearer TOKEN"
-            raise ProblemError("no-token", told, **{"WWW-Authenticate": 'Bearer realm="lspkit"'})
+            how = "give the token: Authorization: Bearer TOKEN"
+            raise ProblemError("no-token", how, **{"WWW-Authenticate": 'Bearer realm="lspkit"'})
         if not sessions:
             raise ProblemError("read-only", "the page only reads: use the token")
 
     def _has_session(self, head: RequestHead) -> bool:
-        pairs = [one.strip().partition("=") for one in head.headers.get("cookie", "").split(";")]
+        pairs = [pair.strip().partition("=") for pair in head.headers.get("cookie", "").split(";")]
         given = [value for name, _, value in pairs if name == self._cookie]
         return any(_same(word, known) for word in given for known in list(self._sessions))
 
@@ -91,6 +91,6 @@ def _drop_oldest(secrets_so_far: dict[str, Any]) -> None:
         secrets_so_far.pop(secret, None)
 
 
-def _same(one: str, other: str) -> bool:
+def _same(secret: str, other: str) -> bool:
     """Whether two secrets are equal, in a time that does not tell where they differ."""
-    return hmac.compare_digest(one.encode(), other.encode())
+    return hmac.compare_digest(secret.encode(), other.encode())

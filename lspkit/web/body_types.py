@@ -245,7 +245,7 @@ def conversation_body(
         if server.root is not None
         or (server.state is ServerState.UNAVAILABLE and not kinds.isdisjoint(row.extensions))
     ]
-    connected = any(one.state is ServerState.ACTIVE for one in servers)
+    connected = any(server.state is ServerState.ACTIVE for server in servers)
     return ConversationLsp(conversation_id=id, cwd=cwd, connected=connected, servers=servers)
 
 
@@ -259,26 +259,26 @@ def check_body(report: Report) -> CheckedFile:
     )
 
 
-def diagnostic_bodies(found: Iterable[Diagnostic]) -> list[DiagnosticBody]:
+def diagnostic_bodies(findings: Iterable[Diagnostic]) -> list[DiagnosticBody]:
     """Diagnostics without their ends and related places."""
     return [
         DiagnosticBody(
-            line=one.range.start.line,
-            column=one.range.start.column,
-            severity=one.severity,
-            message=one.message[:LONGEST_MESSAGE],
-            code=one.code,
-            source=one.source,
-            servers=list(one.servers),
+            line=finding.range.start.line,
+            column=finding.range.start.column,
+            severity=finding.severity,
+            message=finding.message[:LONGEST_MESSAGE],
+            code=finding.code,
+            source=finding.source,
+            servers=list(finding.servers),
         )
-        for one in found
+        for finding in findings
     ]
 
 
 def _server_bodies(row: ServerStatus, known: Known) -> list[ServerBody]:
     """One for each root of a server, or one without a root."""
-    roots = [one.root for one in row.roots]
-    return [_server_body(row, one, known, roots) for one in row.roots or (None,)]
+    roots = [root.root for root in row.roots]
+    return [_server_body(row, running, known, roots) for running in row.roots or (None,)]
 
 
 def _server_body(
@@ -303,9 +303,9 @@ def _server_body(
 def counts(server: str, root: str, known: Known, roots: Sequence[str]) -> Counts:
     """Diagnostics of a server in one of its roots. A file belongs to the innermost root."""
     numbers = {"error": 0, "warning": 0, "info": 0, "hint": 0}
-    for path, found in known.items():
-        around = [one for one in roots if is_inside(str(path), one)]
+    for path, findings in known.items():
+        around = [root for root in roots if is_inside(str(path), root)]
         if max(around, key=len, default=roots[0]) == root:
-            for one in found:
-                numbers[one.severity.value] += server in one.servers
+            for finding in findings:
+                numbers[finding.severity.value] += server in finding.servers
     return Counts(**numbers, total=sum(numbers.values()))

@@ -92,15 +92,15 @@ class Endpoints:
             cookie = self._access.open_session(head.query["code"])
             return Response(303, "text/plain", b"", {"Location": "/", "Set-Cookie": cookie})
         route, in_path = find_route(head.method, head.segments)
-        found: dict[str, Any] = {**in_path, **head.query}
+        parameters: dict[str, Any] = {**in_path, **head.query}
         if unknown := head.query.keys() - route.query.keys():
             raise ProblemError("bad-request", f"there is no parameter {min(unknown)!r}")
         if route.body is not None:
-            found["body"] = _decode(head, body, route.body)
+            parameters["body"] = _decode(head, body, route.body)
         elif body:
             raise ProblemError("bad-request", "this request has no body")
         with _as_problems():
-            result = getattr(self, route.operation)(**found)
+            result = getattr(self, route.operation)(**parameters)
         if isinstance(result, Response | EventFeed):
             return result
         # Not msgspec: it cannot encode paths that are not UTF-8.
@@ -161,12 +161,12 @@ class Endpoints:
 
     def _cwd(self, id: str) -> str:
         try:
-            found = self._conversations.get_cwd(_checked(id))
+            cwd = self._conversations.get_cwd(_checked(id))
         except PathError as problem:
             raise ProblemError("folder-is-gone", str(problem)) from None
-        if found is None:
+        if cwd is None:
             raise ProblemError("unknown-conversation", "this conversation has no folder yet")
-        return str(found)
+        return str(cwd)
 
     # The service
 
@@ -174,7 +174,7 @@ class Endpoints:
         """`GET /status`."""
         bodies = [self._workspace_body(root) for root in self._workspaces.all_roots()]
         service = ServiceBody(**self._workspaces.own.describe())
-        return Status(service=service, workspaces=[one for one in bodies if one is not None])
+        return Status(service=service, workspaces=[body for body in bodies if body is not None])
 
     def _workspace_body(self, root: str) -> WorkspaceBody | None:
         with self._workspaces.look_at(root) as ws:

@@ -30,8 +30,8 @@ class EventFeed(EventStream[EventBody]):
         self._passes = passes
         #: Guarded by the lock of the stream.
         self._reader, self._writer = socket.socketpair()
-        for one in (self._reader, self._writer):
-            one.setblocking(False)
+        for end in (self._reader, self._writer):
+            end.setblocking(False)
 
     def put(self, event: EventBody) -> None:
         """Add an event. Never blocks."""
@@ -54,8 +54,8 @@ class EventFeed(EventStream[EventBody]):
         try:
             connection.sendall(encode_head(200, "text/event-stream", None, {}) + b"retry: 2000\n\n")
             with selectors.DefaultSelector() as selector:
-                for one in (connection, self._reader):
-                    selector.register(one, selectors.EVENT_READ)
+                for end in (connection, self._reader):
+                    selector.register(end, selectors.EVENT_READ)
                 while not self.ended:
                     keep_alive()
                     ready = [key.fileobj for key, _ in selector.select(HEARTBEAT_SECONDS)]

@@ -88,17 +88,17 @@ class Address(msgspec.Struct, frozen=True):
 
 def parse_address(word: str) -> Address:
     """`127.0.0.1:8080`, `[::1]:0` or `localhost:0`. Raises a `ValueError` if it is no loopback."""
-    found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+):([0-9]{1,5})", word)
-    if found is None or int(found[2]) > 65535:
+    match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+):([0-9]{1,5})", word)
+    if match is None or int(match[2]) > 65535:
         raise ValueError(f"expected 127.0.0.1:PORT, found {word!r}")
-    host = "127.0.0.1" if found[1].lower() == "localhost" else found[1].strip("[]")
+    host = "127.0.0.1" if match[1].lower() == "localhost" else match[1].strip("[]")
     try:
         loopback = ipaddress.ip_address(host).is_loopback
     except ValueError:
         loopback = False
     if not loopback:
         raise ValueError(f"only this machine may reach it: 127.0.0.1:PORT, not {word!r}")
-    return Address(str(ipaddress.ip_address(host)), int(found[2]))
+    return Address(str(ipaddress.ip_address(host)), int(match[2]))
 
 
 class HttpServer(socketserver.TCPServer):

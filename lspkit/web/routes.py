@@ -131,13 +131,15 @@ ROUTES = (
 
 def find_route(method: str, segments: tuple[str, ...]) -> tuple[Route, dict[str, str]]:
     """The endpoint of a request, and the parameters in its path."""
-    fitting = [(one, found) for one in ROUTES if (found := _fit(one, segments)) is not None]
+    fitting = [
+        (route, parameters) for route in ROUTES if (parameters := _fit(route, segments)) is not None
+    ]
     if not fitting:
         raise ProblemError("unknown-path", "there is no such address: see /openapi.json")
-    for one, found in fitting:
-        if one.method == method:
-            return one, found
-    allowed = ", ".join(one.method for one, _ in fitting)
+    for route, parameters in fitting:
+        if route.method == method:
+            return route, parameters
+    allowed = ", ".join(route.method for route, _ in fitting)
     raise ProblemError("wrong-method", f"this address takes {allowed}", Allow=allowed)
 
 
@@ -145,20 +147,20 @@ def _fit(route: Route, segments: tuple[str, ...]) -> dict[str, str] | None:
     """The parameters, if a path is that of the route."""
     if len(segments) != len(route.segments):
         return None
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for pattern, given in zip(route.segments, segments, strict=True):
         if pattern.startswith("{"):
-            found[pattern[1:-1]] = given
+            parameters[pattern[1:-1]] = given
         elif pattern != given:
             return None
-    return found
+    return parameters
 
 
 @functools.cache
 def openapi_document() -> dict[str, Any]:
     """The document, in version 3.1."""
-    results = [one.result for one in ROUTES if one.result is not None]
-    bodies = [one.body for one in ROUTES if one.body is not None]
+    results = [route.result for route in ROUTES if route.result is not None]
+    bodies = [route.body for route in ROUTES if route.body is not None]
     types = [*results, *bodies, EventBody, Problem]
     _, schemas = msgspec.json.schema_components(types, ref_template=_REFERENCE)
     paths: dict[str, Any] = {}
@@ -190,7 +192,7 @@ def _operation(route: Route) -> dict[str, Any]:
     for status in sorted({*ANY_PROBLEM, *route.problems}):
         problem = {PROBLEM_TYPE: {"schema": _reference(Problem)}}
         responses[str(status)] = {"description": "A problem", "content": problem}
-    found: dict[str, Any] = {
+    operation: dict[str, Any] = {
         "operationId": route.operation,
         "summary": route.summary,
         "parameters": _parameters(route),
@@ -198,8 +200,8 @@ def _operation(route: Route) -> dict[str, Any]:
     }
     if route.body is not None:
         body = {"application/json": {"schema": _reference(route.body)}}
-        found["requestBody"] = {"required": True, "content": body}
-    return found
+        operation["requestBody"] = {"required": True, "content": body}
+    return operation
 
 
 def _parameters(route: Route) -> list[dict[str, Any]]:
@@ -209,8 +211,8 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         for name in re.findall(r"{(\w+)}", route.path)
     ]
     in_query = [
-        {"name": name, "in": "query", "description": told, "schema": {"type": "string"}}
-        for name, told in route.query.items()
+        {"name": name, "in": "query", "description": meaning, "schema": {"type": "string"}}
+        for name, meaning in route.query.items()
     ]
     return in_path + in_query
 

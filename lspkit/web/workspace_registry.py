@@ -103,15 +103,15 @@ class WorkspaceRegistry:
             yield self._own_workspace()
             return
         with self._lock:
-            found = self._others.get(root)
-            if found is not None:
-                found.users += 1
+            opened = self._others.get(root)
+            if opened is not None:
+                opened.users += 1
         try:
-            yield None if found is None else found.ws
+            yield None if opened is None else opened.ws
         finally:
             with self._lock:
-                if found is not None:
-                    found.users -= 1
+                if opened is not None:
+                    opened.users -= 1
 
     def _own_workspace(self) -> Workspace:
         self.own.reload_if_changed()
@@ -136,8 +136,8 @@ class WorkspaceRegistry:
                 if used is None and made not in surplus:
                     used = self._others[cwd] = made
                 if used is None:
-                    told = f"{MOST_WORKSPACES} workspaces are in use"
-                    raise ProblemError("too-many-workspaces", told, **{"Retry-After": "10"})
+                    why = f"{MOST_WORKSPACES} workspaces are in use"
+                    raise ProblemError("too-many-workspaces", why, **{"Retry-After": "10"})
                 used.users += 1
                 return used
         finally:
@@ -169,7 +169,9 @@ class WorkspaceRegistry:
 
     def _least_used(self) -> _Opened | None:
         """Remove the one that was not used for the longest time. Called with the lock."""
-        unused = [(one.used_at, root) for root, one in self._others.items() if not one.users]
+        unused = [
+            (opened.used_at, root) for root, opened in self._others.items() if not opened.users
+        ]
         return self._others.pop(min(unused)[1]) if unused else None
 
     def all_roots(self) -> list[str]:
@@ -184,8 +186,8 @@ class WorkspaceRegistry:
         with self._lock:
             over = [
                 root
-                for root, one in self._others.items()
-                if not one.users and (one.used_at <= latest or root in gone)
+                for root, opened in self._others.items()
+                if not opened.users and (opened.used_at <= latest or root in gone)
             ]
             closing = {root: self._others.pop(root).ws for root in over}
         for root, ws in closing.items():
@@ -199,8 +201,8 @@ class WorkspaceRegistry:
         """Send the events of all workspaces to a stream, until it is closed."""
         with self._lock:
             if len(self._streams) >= most:
-                told = f"{most} streams of events are open"
-                raise ProblemError("too-many-streams", told, **{"Retry-After": "10"})
+                why = f"{most} streams of events are open"
+                raise ProblemError("too-many-streams", why, **{"Retry-After": "10"})
             self._streams.add(stream)
             closed = self._closed
         stream.on_close(lambda: self._unsubscribe(stream))

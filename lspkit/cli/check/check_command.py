@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lspkit.batch.check_outcome import CheckOutcome, sort_reports
 from lspkit.batch.file_selection import FileSelection, select_files
-from lspkit.cli.check.check_text import as_text, messages
+from lspkit.cli.check.check_text import as_annotations, as_text, messages
 from lspkit.cli.check.time_limit import TimeExpired, TimeLimit, alarm_at
 from lspkit.cli.command_parser import UsageError
 from lspkit.cli.command_table import uses_service
@@ -20,7 +20,6 @@ from lspkit.cli.project_root import workspace_of
 from lspkit.diagnostics.report import TOO_LATE, Report, unchecked_report
 from lspkit.diagnostics.unresolved_imports import import_hint
 from lspkit.errors import RequestTimeoutError
-from lspkit.late_imports import safe_imports
 from lspkit.protocol.watching.globs import compile_glob, pattern_mistake
 from lspkit.types import Severity
 from lspkit.workspace_boundary import work_tree
@@ -80,13 +79,13 @@ class _Check:
                 ws = self._open()
                 self._selected = self._select(ws)
             with alarm_at(self.limit.latest):
-                found = self._reports(ws, self._selected.files)
+                reports = self._reports(ws, self._selected.files)
         except RequestTimeoutError as problem:
             print_message(f"no file was checked: {problem}")
             return self._unchecked()
         except TimeExpired:
             return self._unchecked()
-        return self._compared(ws, self._selected, *sort_reports(found))
+        return self._compared(ws, self._selected, *sort_reports(reports))
 
     def _open(self) -> Workspace:
         """Open the workspace. A revision that does not exist is an error before any check."""
@@ -124,7 +123,7 @@ class _Check:
         """The outcome if no file was checked."""
         selected = self._selected or self._select(None)
         late = RequestTimeoutError(TOO_LATE)
-        reports = [unchecked_report(str(one), late) for one in sorted(selected.files)]
+        reports = [unchecked_report(str(file), late) for file in sorted(selected.files)]
         return self._as_outcome(selected, reports)
 
     def _compared(
@@ -167,7 +166,7 @@ class _Check:
 
 
 def _severities_up_to(mildest: str) -> list[str]:
-    names = [one.value for one in Severity]
+    names = [severity.value for severity in Severity]
     return names[: names.index(mildest) + 1]
 
 
@@ -180,9 +179,6 @@ def _print(outcome: CheckOutcome, format: str) -> None:
 
             print_result(as_json(as_sarif(outcome)))
         case "github":
-            with safe_imports():
-                from lspkit.cli.check.check_text import as_annotations  # as above
-
             print_commands(as_annotations(outcome))
         case "text":
             print_result(as_text(outcome))
@@ -193,13 +189,15 @@ def _print(outcome: CheckOutcome, format: str) -> None:
 def _as_plain(outcome: CheckOutcome) -> dict[str, object]:
     unchecked = outcome.unchecked.items()
     plain: dict[str, object] = {
-        "reports": [one.to_dict() for one in outcome.reports],
+        "reports": [report.to_dict() for report in outcome.reports],
         "skipped": [{"path": str(path), "reason": why} for path, why in unchecked],
         "hints": list(outcome.hints),
     }
     if outcome.revision:
-        told = [{"path": str(path), "reason": why} for path, why in outcome.uncompared.items()]
-        plain |= {"newSince": outcome.revision, "uncompared": told}
+        uncompared = [
+            {"path": str(path), "reason": why} for path, why in outcome.uncompared.items()
+        ]
+        plain |= {"newSince": outcome.revision, "uncompared": uncompared}
     return plain
 
 
@@ -210,8 +208,8 @@ class PathGlobs:
     """
 
     def __init__(self, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> None:
-        self._include = [_compile(one, "--include") for one in include]
-        self._exclude = [_compile(one, "--exclude") for one in exclude]
+        self._include = [_compile(pattern, "--include") for pattern in include]
+        self._exclude = [_compile(pattern, "--exclude") for pattern in exclude]
 
     def leaves_out(self, path: str, is_folder: bool) -> bool:
         """Whether a file is not wanted, or nothing in a folder."""

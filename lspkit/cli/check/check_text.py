@@ -19,7 +19,9 @@ def as_text(outcome: CheckOutcome) -> str:
 
     Paths are relative to the current folder if they are inside it, so that they can be used again.
     """
-    lines = [_finding(one) for report in outcome.reports for one in outcome.findings(report)]
+    lines = [
+        _finding(finding) for report in outcome.reports for finding in outcome.findings(report)
+    ]
     skipped = {**outcome.failed, **outcome.skipped}
     for what, files in (("unknown", outcome.unknown), ("skipped", skipped)):
         for why, paths in by_reason(files).items():
@@ -49,28 +51,28 @@ def by_reason(files: dict[Path, str]) -> dict[str, list[Path]]:
     return reasons
 
 
-def _finding(one: Diagnostic) -> str:
-    servers = ", ".join(one.servers)
-    return f"{one} [{one_line(servers)}]" if servers else str(one)
+def _finding(finding: Diagnostic) -> str:
+    servers = ", ".join(finding.servers)
+    return f"{finding} [{one_line(servers)}]" if servers else str(finding)
 
 
 def summary(outcome: CheckOutcome) -> str:
     """The counts as one line."""
-    new, told = "new " if outcome.revision else "", list[str]()
+    new, parts = "new " if outcome.revision else "", list[str]()
     findings = sum(len(outcome.findings(report)) for report in outcome.reports)
     if findings:
-        told.append(f"{count(findings, f'{new}finding')} in {count(outcome.dirty, 'file')}")
+        parts.append(f"{count(findings, f'{new}finding')} in {count(outcome.dirty, 'file')}")
     if outcome.remaining:
-        told.append(f"{count(outcome.remaining, 'finding')} from before")
+        parts.append(f"{count(outcome.remaining, 'finding')} from before")
     counts = {
         "without new findings" if outcome.revision else "clean": outcome.clean,
         "unknown": len(outcome.unknown),
         "skipped": len(outcome.failed) + len(outcome.skipped),
         "missing": len(outcome.missing),
     }
-    told += [f"{number} {what}" for what, number in counts.items() if number]
+    parts += [f"{number} {what}" for what, number in counts.items() if number]
     files = count(len(outcome.reports) + len(outcome.unchecked), "file")
-    return f"{files}: {', '.join(told) or 'nothing to check'}"
+    return f"{files}: {', '.join(parts) or 'nothing to check'}"
 
 
 #: The command for each severity.
@@ -90,9 +92,9 @@ def as_annotations(outcome: CheckOutcome) -> str:
     unescapes it, so it cannot begin another one.
     """
     lines = [
-        _annotation(one, outcome.base)
+        _annotation(finding, outcome.base)
         for report in outcome.reports
-        for one in outcome.findings(report)
+        for finding in outcome.findings(report)
     ]
     for command, files in (("warning", outcome.unknown), ("notice", outcome.unchecked)):
         for why, paths in by_reason(files).items():
@@ -103,15 +105,17 @@ def as_annotations(outcome: CheckOutcome) -> str:
     return "\n".join([*lines, summary(outcome)])
 
 
-def _annotation(one: Diagnostic, base: str) -> str:
-    start, end = one.range.start, one.range.end
+def _annotation(finding: Diagnostic, base: str) -> str:
+    start, end = finding.range.start, finding.range.end
     # Columns are shown only within one line.
     columns = {"col": start.column, "endColumn": max(end.column, start.column)}
-    by = " ".join(filter(None, [", ".join(one.servers), f"({one.code})" if one.code else ""]))
+    by = " ".join(
+        filter(None, [", ".join(finding.servers), f"({finding.code})" if finding.code else ""])
+    )
     return workflow_command(
-        COMMANDS[one.severity],
-        several_lines(headline(one.message)),
-        file=_relative(one.path, base) if one.path is not None else one.uri,
+        COMMANDS[finding.severity],
+        several_lines(headline(finding.message)),
+        file=_relative(finding.path, base) if finding.path is not None else finding.uri,
         line=start.line,
         endLine=end.line,
         **(columns if start.line == end.line else {}),
@@ -125,8 +129,8 @@ def workflow_command(name: str, message: str, **properties: str | int) -> str:
     >>> workflow_command("error", "50%: a\\nb", file="a,b.py", line=1)
     '::error file=a%2Cb.py,line=1::50%25: a%0Ab'
     """
-    told = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
-    return f"::{name} {told}::{_message(message)}"
+    words = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
+    return f"::{name} {words}::{_message(message)}"
 
 
 def _message(text: str) -> str:

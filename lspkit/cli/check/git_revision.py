@@ -76,7 +76,7 @@ class Git(msgspec.Struct, frozen=True):
 
     def command(self, *words: str) -> list[str]:
         """The command line with all that is switched off."""
-        settings = [word for one in SETTINGS for word in ("-c", one)]
+        settings = [word for setting in SETTINGS for word in ("-c", setting)]
         return [
             self.program,
             "--no-pager",
@@ -146,8 +146,8 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _complaint(stderr: bytes, words: Sequence[str]) -> str:
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
-    said = fold_lines(lines[0].removeprefix("fatal: ")) if lines else "it failed"
-    return f"git {words[0]}: {said}"
+    complaint = fold_lines(lines[0].removeprefix("fatal: ")) if lines else "it failed"
+    return f"git {words[0]}: {complaint}"
 
 
 #: Larger files are not sources, and are left out.
@@ -244,21 +244,21 @@ def _commit(git: Git, name: str) -> str:
     # First: another fault than an unknown revision.
     git.run("rev-parse", "--git-dir", timeout=FIRST_SECONDS)
     try:
-        found = git.run(
+        commit = git.run(
             "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
         )
     except UsageError:
         raise UsageError(f"--new-since: there is no revision {name!r} in {git.tree}") from None
-    return found.decode().strip()
+    return commit.decode().strip()
 
 
 def _renamed_files(git: Git, commit: str) -> dict[str, str]:
     """The earlier name of each file that was renamed since, as far as the index knows it."""
-    said = git.run(
+    output = git.run(
         *("diff-index", "--cached", "-M", "-z", "--name-status", "--no-ext-diff", "--no-textconv"),
         *("--no-relative", "--ignore-submodules=all", "--diff-filter=R", commit, "--"),
     )
-    words = os.fsdecode(said).split("\0")
+    words = os.fsdecode(output).split("\0")
     return {words[at + 2]: words[at + 1] for at in range(0, len(words) - 2, 3)}
 
 
@@ -268,27 +268,29 @@ def _write_files(git: Git, entries: list[_Entry], folder: str) -> frozenset[str]
     A tree that was not made by git may hold a name twice, for example as a link and as a folder.
     The order decides then: what comes later is left out.
     """
-    files = [one for one in entries if one.mode in ("100644", "100755")]
-    links = [one for one in entries if one.mode == "120000"]
+    files = [entry for entry in entries if entry.mode in ("100644", "100755")]
+    links = [entry for entry in entries if entry.mode == "120000"]
     # So that the servers' roots are searched for in the same folders.
     os.mkdir(os.path.join(folder, ".git"))
-    for parent in {os.path.dirname(one.name) for one in (*files, *links)}:
+    for parent in {os.path.dirname(entry.name) for entry in (*files, *links)}:
         os.makedirs(os.path.join(folder, parent), exist_ok=True)
     with _objects(git) as (given, answers):
-        for one in (*files, *links):
-            given.write(f"{one.object}\n".encode())
+        for entry in (*files, *links):
+            given.write(f"{entry.object}\n".encode())
             given.flush()
             content = _read_object(answers)
-            if one.mode == "120000":
-                _make_link(folder, one.name, content)
+            if entry.mode == "120000":
+                _make_link(folder, entry.name, content)
             else:
-                _make_file(os.path.join(folder, one.name), content)
-    return frozenset(one.name for one in files if os.path.isfile(os.path.join(folder, one.name)))
+                _make_file(os.path.join(folder, entry.name), content)
+    return frozenset(
+        entry.name for entry in files if os.path.isfile(os.path.join(folder, entry.name))
+    )
 
 
 def _entries(commit: Commit) -> list[_Entry]:
     """The files and links of a revision. Raises a `UsageError` if they take too much space."""
-    found: list[_Entry] = []
+    entries: list[_Entry] = []
     size, folder = 0, ""
     words = ("ls-tree", "-r", "-z", "--long", "--full-tree", commit.object)
     with closing(commit.git.records(*words)) as lines:
@@ -305,8 +307,8 @@ def _entries(commit: Commit) -> list[_Entry]:
             size += BLOCK * blocks + len(raw_name)
             if size > LARGEST_REVISION:
                 raise UsageError(_too_large(commit))
-            found.append(_Entry(mode, object, name))
-    return found
+            entries.append(_Entry(mode, object, name))
+    return entries
 
 
 def _new_folders(before: str, folder: str) -> int:
@@ -397,4 +399,4 @@ def _link_packages(tree: str, folder: str) -> None:
             is_linked = name in PACKAGES or os.path.exists(os.path.join(path, ENVIRONMENT))
             if is_linked and not os.path.lexists(os.path.join(there, name)):
                 os.symlink(path, os.path.join(there, name))
-        inner[:] = [one for one in inner if one not in PASSED_OVER and one not in PACKAGES]
+        inner[:] = [name for name in inner if name not in PASSED_OVER and name not in PACKAGES]

@@ -42,7 +42,7 @@ def compare_with(
     commit: Commit, ws: Workspace, reports: Sequence[Report], limit: TimeLimit
 ) -> Comparison:
     """Compare the reports with the state at a revision, as far as there is time."""
-    dirty = [one for one in reports if one.counted]
+    dirty = [report for report in reports if report.counted]
     if not dirty:
         return Comparison(list(map(_unknown, reports)), {})
     with ExitStack() as stack:
@@ -51,9 +51,11 @@ def compare_with(
                 revision = stack.enter_context(export_revision(commit))
         except TimeExpired:
             why = f"its state at {commit.name} is not known: {NOT_READ}"
-            return Comparison(list(map(_unknown, reports)), {one.path: why for one in dirty})
-        places = {one.path: revision.before(str(one.path)) for one in dirty}
-        old = _check_before(ws, revision, [one for one in places.values() if one], limit.deadline)
+            return Comparison(list(map(_unknown, reports)), {report.path: why for report in dirty})
+        places = {report.path: revision.before(str(report.path)) for report in dirty}
+        old = _check_before(
+            ws, revision, [path for path in places.values() if path], limit.deadline
+        )
         compared, uncompared = list[Report](), dict[Path, str]()
         for report in reports:
             place = places.get(report.path, "")
@@ -75,19 +77,24 @@ def _check_before(
     os.makedirs(root, exist_ok=True)
     with Workspace(root, config=ws.config, trusted=standing.state == "trusted") as before:
         left = max(0.0, deadline - time.monotonic())
-        with progress_bar(before, [Path(one) for one in paths], f"checking {revision.name}"):
-            found = before.check_all(paths, timeout=left)
+        with progress_bar(before, [Path(path) for path in paths], f"checking {revision.name}"):
+            reports = before.check_all(paths, timeout=left)
         if time.monotonic() >= deadline:
             before.close(at_once=True)
-    return {os.path.realpath(path): report for path, report in found.items()}
+    return {os.path.realpath(path): report for path, report in reports.items()}
 
 
 def _why_unknown(before: Report | None) -> str:
     """Why the findings before are not known; empty if they are."""
     if before is None:
         return "it was not checked"
-    silent = [one for one in before.servers if one.applies and one.how == "none"]
-    return "; ".join(f"{one.server}: {one.reason}" if one.server else one.reason for one in silent)
+    silent = [
+        evidence for evidence in before.servers if evidence.applies and evidence.how == "none"
+    ]
+    return "; ".join(
+        f"{evidence.server}: {evidence.reason}" if evidence.server else evidence.reason
+        for evidence in silent
+    )
 
 
 def _compare(report: Report, before: Report | None, revision: Revision) -> Report:
@@ -100,8 +107,10 @@ def _compare(report: Report, before: Report | None, revision: Revision) -> Repor
     if _why_unknown(before):
         return _unknown(report)
     paths = {revision.folder: revision.tree}
-    findings = tuple(_moved(one, paths) for one in before.diagnostics)
-    answered = {one.server for one in report.servers if one.applies and one.proven}
+    findings = tuple(_moved(finding, paths) for finding in before.diagnostics)
+    answered = {
+        evidence.server for evidence in report.servers if evidence.applies and evidence.proven
+    }
     introduced, fixed, remaining = compare_findings(
         Before(read_text(before.path), findings),
         read_text(report.path),

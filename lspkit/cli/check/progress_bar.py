@@ -36,7 +36,7 @@ def progress_bar(ws: Workspace, files: Collection[Path], what: str = "checking")
         yield
         return
     with ws.events() as events:
-        bar = _Bar(what, frozenset(str(one) for one in files), events)
+        bar = _Bar(what, frozenset(str(file) for file in files), events)
         bar.thread.start()
         try:
             yield
@@ -125,4 +125,4 @@ def _fit(path: str, width: int) -> str:
 
 def _width(text: str) -> int:
     """Columns on a terminal. What is not ASCII may take two."""
-    return sum(1 if one.isascii() else 2 for one in text)
+    return sum(1 if letter.isascii() else 2 for letter in text)

@@ -80,9 +80,9 @@ class TimeLimit(msgspec.Struct):
             with _alarm_suspended():
                 yield
         finally:
-            asked = time.monotonic() - began
-            self.deadline += asked
-            self.end += asked
+            paused = time.monotonic() - began
+            self.deadline += paused
+            self.end += paused
 
     @contextmanager
     def enforced(self, what: str) -> Iterator[None]:

@@ -36,23 +36,27 @@ STYLE = {"broken": "removed", "ok": "added"}
 def run(arguments: argparse.Namespace) -> int:
     """Print all examinations. The status is 1 if something is broken."""
     root = chosen_root(arguments.root)
-    found = examine(root)
-    broken = sum(one.state == BROKEN for one in found)
+    examinations = examine(root)
+    broken = sum(examination.state == BROKEN for examination in examinations)
     if arguments.json:
         plain = {"root": os.path.realpath(root), "broken": broken}
-        print_result(as_json({**plain, "examinations": [one.to_dict() for one in found]}))
+        print_result(
+            as_json(
+                {**plain, "examinations": [examination.to_dict() for examination in examinations]}
+            )
+        )
     else:
         total = f"{count(broken, 'thing')} broken" if broken else "nothing broken"
-        print_lines([*(_line(one) for one in found), [(total, "")]])
+        print_lines([*(_line(examination) for examination in examinations), [(total, "")]])
     return FINDINGS if broken else CLEAN
 
 
-def _line(one: Examination) -> list[Part]:
-    hint = f"; {one.hint}" if one.hint else ""
+def _line(examination: Examination) -> list[Part]:
+    hint = f"; {examination.hint}" if examination.hint else ""
     return [
-        (one.state.ljust(8), STYLE.get(one.state, "")),
-        (one.subject.ljust(14), "name"),
-        (one_line(f"{one.text}{hint}"), ""),
+        (examination.state.ljust(8), STYLE.get(examination.state, "")),
+        (examination.subject.ljust(14), "name"),
+        (one_line(f"{examination.text}{hint}"), ""),
     ]
 
 
@@ -83,17 +87,17 @@ class Examination(Value, frozen=True):
 
 def examine(root: str) -> list[Examination]:
     """All results about this machine and the workspace at a folder. Raises `PathError`."""
-    found = [_versions()]
+    examinations = [_versions()]
     try:
         scene = scene_of(root)
     except PathError:
         raise
     except ConfigError as problem:
         hint = "correct the file; `lspkit config path` names it"
-        return [*found, Examination("configuration", BROKEN, str(problem), hint)]
+        return [*examinations, Examination("configuration", BROKEN, str(problem), hint)]
     for look in (_configuration, _trust, _servers, _tools, _managers, _limits, _service):
-        found += look(scene)
-    return found
+        examinations += look(scene)
+    return examinations
 
 
 def _versions() -> Examination:
@@ -105,10 +109,10 @@ def _versions() -> Examination:
 def _configuration(scene: Scene) -> Iterator[Examination]:
     loaded, name = scene.loaded, "configuration"
     own = loaded.global_file
-    files = [one for one in (own, loaded.used) if one is not None and os.path.exists(one)]
+    files = [file for file in (own, loaded.used) if file is not None and os.path.exists(file)]
     if loaded.ignored:
-        told = "; ".join(loaded.warning_lines) or f"{loaded.used} is ignored"
-        yield Examination(name, BROKEN, told, "correct it: it is ignored as a whole")
+        faults = "; ".join(loaded.warning_lines) or f"{loaded.used} is ignored"
+        yield Examination(name, BROKEN, faults, "correct it: it is ignored as a whole")
         return
     yield Examination(name, OK, ", ".join(files) or "no file, so the defaults hold")
     for warning in loaded.warning_lines:
@@ -122,15 +126,15 @@ def _trust(scene: Scene) -> Iterator[Examination]:
     if held:
         yield Examination("trust", NOTE, held)
     elif standing.allows_programs:
-        told = f"{standing.candidate} is trusted ({standing.why}): its own programs may run"
-        yield Examination("trust", OK, told)
+        text = f"{standing.candidate} is trusted ({standing.why}): its own programs may run"
+        yield Examination("trust", OK, text)
     elif is_silent(standing):
         why = standing.why if standing.refused else "projectConfigPolicy is never"
-        told = f"no program of {standing.candidate} may run, as you have decided: {why}"
-        yield Examination("trust", OK, told, f"to allow it: {standing.remedy}")
+        text = f"no program of {standing.candidate} may run, as you have decided: {why}"
+        yield Examination("trust", OK, text, f"to allow it: {standing.remedy}")
     else:
-        told = f"nothing in {standing.candidate} needs to be trusted, and it is not"
-        yield Examination("trust", OK, told, f"if something does later: {standing.remedy}")
+        text = f"nothing in {standing.candidate} needs to be trusted, and it is not"
+        yield Examination("trust", OK, text, f"if something does later: {standing.remedy}")
 
 
 def _servers(scene: Scene) -> Iterator[Examination]:
@@ -145,17 +149,17 @@ def _servers(scene: Scene) -> Iterator[Examination]:
             any_of_family = not choice.config.selects and not choice.by_compiler
             off = disabled_rivals(scene.loaded.config, choice.definition) if any_of_family else []
             get = hint_for(choice.definition, has, any_of_family=any_of_family, disabled=off)
-            told = f"no server for {', '.join(row.languages[:3])}: {row.id} is missing"
-            told += f" ({disabled_text(off)})" if off else ""
-            told += f"; {choice.why}" if choice.by_compiler else ""
-            yield Examination("server", NOTE if document else BROKEN, told, f"get it: {get}")
+            text = f"no server for {', '.join(row.languages[:3])}: {row.id} is missing"
+            text += f" ({disabled_text(off)})" if off else ""
+            text += f"; {choice.why}" if choice.by_compiler else ""
+            yield Examination("server", NOTE if document else BROKEN, text, f"get it: {get}")
             continue
         if row.state == "held back":
             yield Examination("server", NOTE, f"{row.id} is {choice.why_not}")
             continue
         if row.state == "broken":
-            told = f"{row.id} {choice.why_not}"
-            yield Examination("server", BROKEN, told, f"get what it needs: {row.install}")
+            text = f"{row.id} {choice.why_not}"
+            yield Examination("server", BROKEN, text, f"get what it needs: {row.install}")
             continue
         version, fault = "", ""
         if row.where != "project":
@@ -164,39 +168,46 @@ def _servers(scene: Scene) -> Iterator[Examination]:
             hint = f"get another: {hint_for(choice.definition, has)}"
             yield Examination("server", BROKEN, f"{row.id}: {row.path}: {fault}", hint)
             continue
-        told = f"{row.id} {version or '(version unknown)'}: {row.path}"
-        told += f", chosen because {choice.why}" if choice.why else ""
-        wanted = [one for one in definitions(scene.loaded.config) if one.id == choice.instead_of]
+        text = f"{row.id} {version or '(version unknown)'}: {row.path}"
+        text += f", chosen because {choice.why}" if choice.why else ""
+        wanted = [
+            definition
+            for definition in definitions(scene.loaded.config)
+            if definition.id == choice.instead_of
+        ]
         advice = f"get {wanted[0].id}: {hint_for(wanted[0], has)}" if wanted else ""
-        yield Examination("server", NOTE if wanted else OK, told, advice)
+        yield Examination("server", NOTE if wanted else OK, text, advice)
         interpreter = interpreter_of(choice)
         if interpreter is not None:
             state = OK if interpreter.path else NOTE
-            told = f"{row.id} uses {interpreter}"
-            yield Examination("interpreter", state, told, f"to use another: {interpreter.change}")
+            text = f"{row.id} uses {interpreter}"
+            yield Examination("interpreter", state, text, f"to use another: {interpreter.change}")
     if not seen:
         yield Examination("server", NOTE, "no file here has a server")
 
 
 def _tools(scene: Scene) -> Iterator[Examination]:
     home = tools_home()
-    pins = {one.name: one.version for one in RECIPES}
+    pins = {recipe.name: recipe.version for recipe in RECIPES}
     installed = installed_packages(home)
-    told = ", ".join(f"{one.recipe} {one.version}" for one in installed.values()) or "nothing"
-    yield Examination("tools folder", OK, f"{home}: {told}")
-    for one in installed.values():
-        if not one.is_whole():
-            hint = f"lspkit install {one.recipe}"
-            yield Examination("tools folder", BROKEN, f"{one.recipe} has files missing", hint)
-        elif one.version != pins.get(one.recipe, one.version):
-            hint = f"lspkit install --upgrade {one.recipe}"
-            text = f"{one.recipe} {one.version} is not {pins[one.recipe]}"
+    names = (
+        ", ".join(f"{package.recipe} {package.version}" for package in installed.values())
+        or "nothing"
+    )
+    yield Examination("tools folder", OK, f"{home}: {names}")
+    for package in installed.values():
+        if not package.is_whole():
+            hint = f"lspkit install {package.recipe}"
+            yield Examination("tools folder", BROKEN, f"{package.recipe} has files missing", hint)
+        elif package.version != pins.get(package.recipe, package.version):
+            hint = f"lspkit install --upgrade {package.recipe}"
+            text = f"{package.recipe} {package.version} is not {pins[package.recipe]}"
             yield Examination("tools folder", NOTE, text, hint)
 
 
 def _managers(scene: Scene) -> Iterator[Examination]:
     has = managers_in(scene.folders)
-    there = ", ".join(one for one in MANAGERS if has(one)) or "none"
+    there = ", ".join(manager for manager in MANAGERS if has(manager)) or "none"
     node = find_program("node", scene.folders)
     yield Examination("installers", OK, there)
     if has("npm") and node is None:
@@ -209,14 +220,14 @@ def _limits(scene: Scene) -> Iterator[Examination]:
     if watches is None or instances is None:
         return
     files = itertools.islice(walk(scene.root), ENOUGH)
-    folders = len({os.path.dirname(one) for one in files})
+    folders = len({os.path.dirname(file) for file in files})
     size = count(folders, "folder")
-    told = f"{watches} inotify watches, {instances} instances; the project has {size}"
+    text = f"{watches} inotify watches, {instances} instances; the project has {size}"
     if folders < watches:
-        yield Examination("limits", OK, told)
+        yield Examination("limits", OK, text)
     else:
         hint = f"sysctl fs.inotify.max_user_watches={max(4 * folders, 65536)}"
-        yield Examination("limits", BROKEN, told, f"raise the limit: {hint}")
+        yield Examination("limits", BROKEN, text, f"raise the limit: {hint}")
 
 
 def _open_files() -> Iterator[Examination]:

@@ -25,10 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_result(as_json({"folder": tools_home(), "servers": list(map(_as_data, outcomes))}))
     else:
-        told = [one_line(str(one)) for one in outcomes]
+        lines = [one_line(str(outcome)) for outcome in outcomes]
         nothing = f"nothing is installed in {one_line(tools_home())}"
-        print_result("\n".join(told) or f"{nothing}; lspkit servers lists what can be")
-    return FINDINGS if any(one.failed for one in outcomes) else CLEAN
+        print_result("\n".join(lines) or f"{nothing}; lspkit servers lists what can be")
+    return FINDINGS if any(outcome.failed for outcome in outcomes) else CLEAN
 
 
 def _act(arguments: argparse.Namespace, home: str) -> list[Outcome]:
@@ -39,6 +39,6 @@ def _act(arguments: argparse.Namespace, home: str) -> list[Outcome]:
     return install(arguments.servers, home, print_message, upgrade=arguments.upgrade)
 
 
-def _as_data(one: Outcome) -> dict[str, object]:
-    plain: dict[str, object] = to_plain(one)
+def _as_data(outcome: Outcome) -> dict[str, object]:
+    plain: dict[str, object] = to_plain(outcome)
     return plain

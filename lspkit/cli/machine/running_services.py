@@ -39,17 +39,21 @@ class RunningService(msgspec.Struct, frozen=True):
         if self.state != "serving":
             what = "has no room for another client" if self.state == "full" else "does not answer"
             return f"process {self.pid} {what} ({one_line(self.socket)})"
-        told = [f"process {self.pid}", f"lspkit {one_line(self.version)}"]
-        told += [] if self.clients is None else [count(self.clients, "client")]
-        return f"{one_line(self.root)}: {', '.join(told)}"
+        facts = [f"process {self.pid}", f"lspkit {one_line(self.version)}"]
+        facts += [] if self.clients is None else [count(self.clients, "client")]
+        return f"{one_line(self.root)}: {', '.join(facts)}"
 
 
 def running_services() -> list[RunningService]:
     """The services that clients with this environment use, whatever their workspace."""
     folders = runtime_folders(os.environ)
     paths = [str(path) for folder in folders for path in Path(folder).glob("*.sock")]
-    found = [one for one in map(_look_at, paths) if one is not None and _is_used(one, folders[0])]
-    return sorted(found, key=lambda one: (one.root, one.pid))
+    services = [
+        service
+        for service in map(_look_at, paths)
+        if service is not None and _is_used(service, folders[0])
+    ]
+    return sorted(services, key=lambda service: (service.root, service.pid))
 
 
 def _is_used(service: RunningService, first: str) -> bool:
@@ -97,13 +101,13 @@ def _ask(connection: socket.socket, path: str) -> RunningService:
     peer.start()
     try:
         ready.wait(ANSWER_TIMEOUT)
-        told = ready.value
-        if not isinstance(told, Ready):
-            return RunningService("", "", pid, told or "silent", None, path)
+        answer = ready.value
+        if not isinstance(answer, Ready):
+            return RunningService("", "", pid, answer or "silent", None, path)
         peer.send(messages.request(1, "lsp/status"))
         status.wait(ANSWER_TIMEOUT)
         return RunningService(
-            told.root, told.version, pid, "serving", _client_count(status.value), path
+            answer.root, answer.version, pid, "serving", _client_count(status.value), path
         )
     finally:
         peer.close()

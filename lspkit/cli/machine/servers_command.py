@@ -57,8 +57,8 @@ class ServerRow(Value, frozen=True):
     def __str__(self) -> str:
         if self.state == "found":
             return f"{self.version or 'version unknown'} {self.path}"
-        told = f"{self.state}: {self.reason}" if self.reason else self.state
-        return f"{told}; get it with: {self.install}" if self.install else told
+        text = f"{self.state}: {self.reason}" if self.reason else self.state
+        return f"{text}; get it with: {self.install}" if self.install else text
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -84,7 +84,7 @@ def scene_of(root: str) -> Scene:
 def choices_for(scene: Scene) -> dict[str, Choice]:
     """The servers for one file of each kind in the project, by id."""
     kinds, seen = Kinds(scene.loaded.config), set[str]()
-    found: dict[str, Choice] = {}
+    choices: dict[str, Choice] = {}
     for path in itertools.islice(walk(scene.root), ENOUGH):
         kind = kinds.kind_of(path)[1]
         if kind in seen:
@@ -93,8 +93,8 @@ def choices_for(scene: Scene) -> dict[str, Choice]:
         for choice in choose(
             path, scene.root, scene.loaded.config, scene.folders, (), scene.permits
         ):
-            found.setdefault(choice.id, choice)
-    return found
+            choices.setdefault(choice.id, choice)
+    return choices
 
 
 def rows_of(scene: Scene) -> Iterator[ServerRow]:
@@ -102,12 +102,12 @@ def rows_of(scene: Scene) -> Iterator[ServerRow]:
     has, installed = managers_in(scene.folders), installed_packages(tools_home())
     permit = scene.permits(scene.root)
     at = begins_at(scene.root, permit)
-    for one in definitions(scene.loaded.config):
-        said = scene.loaded.config.server(one.id, one.aliases)
-        choice = permitted(one, said, scene.root, scene.root, scene.folders, permit, at)
-        row = row_of(choice, hint_for(one, has), scene.root)
+    for definition in definitions(scene.loaded.config):
+        settings = scene.loaded.config.server(definition.id, definition.aliases)
+        choice = permitted(definition, settings, scene.root, scene.root, scene.folders, permit, at)
+        row = row_of(choice, hint_for(definition, has), scene.root)
         if row.state == "found" and row.where != "project":
-            version, fault = version_of(one, row.path, installed)
+            version, fault = version_of(definition, row.path, installed)
             state = "broken" if fault else row.state
             row = msgspec.structs.replace(row, version=version, state=state, reason=fault)
         yield row
@@ -115,7 +115,7 @@ def rows_of(scene: Scene) -> Iterator[ServerRow]:
 
 def row_of(choice: Choice, hint: InstallHint, root: str) -> ServerRow:
     """One server. Its version is not looked for."""
-    one, path = choice.definition, choice.argv[0] if choice.argv else ""
+    definition, path = choice.definition, choice.argv[0] if choice.argv else ""
     state, reason, install = "found", "", ""
     if choice.config.disabled:
         state = "disabled"
@@ -126,12 +126,12 @@ def row_of(choice: Choice, hint: InstallHint, root: str) -> ServerRow:
     elif choice.held_back:
         state, reason = "held back", choice.why_not.removeprefix("held back: ")
     return ServerRow(
-        id=one.id,
-        languages=tuple(dict.fromkeys(one.languages.values())),
+        id=definition.id,
+        languages=tuple(dict.fromkeys(definition.languages.values())),
         state=state,
         path=path,
         where=_where(path, root) if path else "",
-        verified=one.verified,
+        verified=definition.verified,
         reason=reason,
         install=install,
     )
@@ -154,11 +154,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the table."""
     rows = list(rows_of(scene_of(chosen_root(arguments.root))))
     if arguments.json:
-        print_result(as_json([one.to_dict() for one in rows]))
+        print_result(as_json([row.to_dict() for row in rows]))
         return CLEAN
-    ids = max(len(one.id) for one in rows)
-    languages = max(len(_languages(one)) for one in rows)
-    print_lines([_line(one, ids, languages) for one in rows])
+    ids = max(len(row.id) for row in rows)
+    languages = max(len(_languages(row)) for row in rows)
+    print_lines([_line(row, ids, languages) for row in rows])
     return CLEAN
 
 

@@ -29,18 +29,18 @@ _HARMLESS = (
 )
 
 
-def hover_markdown(found: Hover) -> str:
+def hover_markdown(hover: Hover) -> str:
     """The sections of a hover, with a rule between them."""
-    return "\n\n---\n\n".join(filter(None, map(safe_markdown, _bounded(found.contents))))
+    return "\n\n---\n\n".join(filter(None, map(safe_markdown, _bounded(hover.contents))))
 
 
 def _bounded(contents: list[str]) -> list[str]:
     left, kept = LONGEST, list[str]()
-    for one in contents:
+    for section in contents:
         if left <= 0:
             break
-        kept.append(one if len(one) <= left else f"{one[:left]}…")
-        left -= len(one)
+        kept.append(section if len(section) <= left else f"{section[:left]}…")
+        left -= len(section)
     return kept
 
 
@@ -50,17 +50,17 @@ def safe_markdown(section: str) -> str:
     code: list[str] | None = None
     fence = language = ""
     # Also carriage returns end a line of Markdown.
-    for one in several_lines(re.sub(r"\r\n?", "\n", section)).split("\n")[:MOST_LINES]:
-        opened = _FENCE.fullmatch(one) if code is None else None
+    for line in several_lines(re.sub(r"\r\n?", "\n", section)).split("\n")[:MOST_LINES]:
+        opened = _FENCE.fullmatch(line) if code is None else None
         if opened is not None:
             code, fence, language = [], opened[1], opened[2]
         elif code is None:
-            parts.append(_harmless(one))
-        elif one.strip().startswith(fence) and not one.strip(f" \t{fence[0]}"):
+            parts.append(_harmless(line))
+        elif line.strip().startswith(fence) and not line.strip(f" \t{fence[0]}"):
             parts.append(_block(code, language))
             code = None
         else:
-            code.append(one)
+            code.append(line)
     if code is not None:
         parts.append(_block(code, language))
     return "\n".join(parts).strip("\n")

@@ -44,7 +44,7 @@ def exact(value: object, longest: int = LONGEST) -> str:
 
 def joined(values: Sequence[object], separator: str = ", ", longest: int = LONGEST) -> str:
     """Several texts as one, of which each is cut before they are joined."""
-    return text(separator.join(str(one)[: 4 * longest] for one in values[:20]), longest)
+    return text(separator.join(str(value)[: 4 * longest] for value in values[:20]), longest)
 
 
 def code(value: object, longest: int = LONGEST) -> str:

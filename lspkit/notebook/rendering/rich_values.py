@@ -108,8 +108,10 @@ def _caveats(values: object) -> str:
     """Why a list may be incomplete, if it says so."""
     if getattr(values, "complete", True):
         return ""
-    told = [str(one) for one in list(getattr(values, "caveats", ()))[:5]]
-    return line(muted(text(f"may be incomplete: {'; '.join(told)}" if told else "incomplete")))
+    caveats = [str(caveat) for caveat in list(getattr(values, "caveats", ()))[:5]]
+    return line(
+        muted(text(f"may be incomplete: {'; '.join(caveats)}" if caveats else "incomplete"))
+    )
 
 
 def _mapping_html(values: dict[Any, Any], sources: Sources) -> str | None:
@@ -117,8 +119,8 @@ def _mapping_html(values: dict[Any, Any], sources: Sources) -> str | None:
         return None
     if _kind_of(values.values()) is Report:
         return reports_html(list(values.values()), sources)
-    lists = all(isinstance(one, list) for one in values.values())
-    if lists and _kind_of(one for several in values.values() for one in several) is Diagnostic:
+    lists = all(isinstance(value, list) for value in values.values())
+    if lists and _kind_of(value for several in values.values() for value in several) is Diagnostic:
         return known_diagnostics_html(values, sources)
     return None
 
@@ -126,8 +128,8 @@ def _mapping_html(values: dict[Any, Any], sources: Sources) -> str | None:
 def _kind_of(values: Iterable[object]) -> type | None:
     """The type of all of them; None if there are none, or they differ, or are not lspkit's."""
     kind: type | None = None
-    for one in values:
-        if not isinstance(one, Value) or kind not in (None, type(one)):
+    for value in values:
+        if not isinstance(value, Value) or kind not in (None, type(value)):
             return None
-        kind = type(one)
+        kind = type(value)
     return kind

@@ -47,30 +47,30 @@ LONGEST_LINE = 200
 _FOUND = "background:rgba(255,200,0,.35)"
 
 
-def locations_html(found: Sequence[Location], sources: Sources) -> str:
+def locations_html(locations: Sequence[Location], sources: Sources) -> str:
     """Each location with its source line, in which the range is marked."""
     rows = [
-        (place(one.path, one.uri, one.range.start), source_html(one, sources))
-        for one in found[:MOST_ROWS]
+        (place(location.path, location.uri, location.range.start), source_html(location, sources))
+        for location in locations[:MOST_ROWS]
     ]
-    return table(("place", "source"), rows, len(found) - len(rows))
+    return table(("place", "source"), rows, len(locations) - len(rows))
 
 
-def source_html(one: Location, sources: Sources) -> str:
+def source_html(location: Location, sources: Sources) -> str:
     """The source line of a location; empty if it is not known."""
-    if one.path is None:
+    if location.path is None:
         return ""
-    return marked_line(sources(one.path, one.range.start.line), one.range)
+    return marked_line(sources(location.path, location.range.start.line), location.range)
 
 
-def marked_line(whole: str, found: Range) -> str:
+def marked_line(whole: str, span: Range) -> str:
     """A source line without its indent, with the range marked as far as it is on this line."""
     indent = len(whole) - len(whole.lstrip())
     shown = whole[indent : indent + LONGEST_LINE]
     if not shown:
         return ""
-    first = max(found.start.column - 1 - indent, 0)
-    last = found.end.column - 1 - indent if found.end.line == found.start.line else len(shown)
+    first = max(span.start.column - 1 - indent, 0)
+    last = span.end.column - 1 - indent if span.end.line == span.start.line else len(shown)
     parts = [exact(shown[:first]), exact(shown[first:last]), exact(shown[max(first, last) :])]
     if parts[1]:
         parts[1] = f'<span style="{_FOUND}">{parts[1]}</span>'
@@ -78,26 +78,26 @@ def marked_line(whole: str, found: Range) -> str:
     return f'<code style="background:none;padding:0;white-space:pre">{"".join(parts)}{more}</code>'
 
 
-def items_html(found: Sequence[HierarchyItem], _: Sources) -> str:
+def items_html(items: Sequence[HierarchyItem], _: Sources) -> str:
     """Items of a call or type hierarchy."""
     rows = [
-        (named(one.kind, one.name, one.detail), place(one.path, one.uri, one.selection.start))
-        for one in found[:MOST_ROWS]
+        (named(item.kind, item.name, item.detail), place(item.path, item.uri, item.selection.start))
+        for item in items[:MOST_ROWS]
     ]
-    return table(("symbol", "place"), rows, len(found) - len(rows))
+    return table(("symbol", "place"), rows, len(items) - len(rows))
 
 
-def calls_html(found: Sequence[Call], _: Sources) -> str:
+def calls_html(calls: Sequence[Call], _: Sources) -> str:
     """Callers or callees, with the positions of the calls."""
     rows = [
         (
-            named(one.item.kind, one.item.name, one.item.detail),
-            place(one.item.path, one.item.uri, one.item.selection.start),
-            joined([range_.start for range_ in one.ranges[:20]]),
+            named(call.item.kind, call.item.name, call.item.detail),
+            place(call.item.path, call.item.uri, call.item.selection.start),
+            joined([range_.start for range_ in call.ranges[:20]]),
         )
-        for one in found[:MOST_ROWS]
+        for call in calls[:MOST_ROWS]
     ]
-    return table(("symbol", "place", "calls at"), rows, len(found) - len(rows))
+    return table(("symbol", "place", "calls at"), rows, len(calls) - len(rows))
 
 
 def named(kind: str, name: str, detail: str = "") -> str:
@@ -111,24 +111,24 @@ MOST_SYMBOLS = 300
 DEEPEST = 12
 
 
-def symbols_html(found: Sequence[Symbol], _: Sources) -> str:
+def symbols_html(symbols: Sequence[Symbol], _: Sources) -> str:
     """A tree. The file is shown once if all symbols are in it."""
-    files = {(one.path, one.uri) for one in found}
+    files = {(symbol.path, symbol.uri) for symbol in symbols}
     head = ""
     if len(files) == 1:
         path, uri = next(iter(files))
         head = line(f"<code>{text(display_path(path, uri))}</code>")
-    lines, number = _tree(found, in_one_file=len(files) == 1)
+    lines, number = _tree(symbols, in_one_file=len(files) == 1)
     return head + "".join(lines) + left_out(number - MOST_SYMBOLS)
 
 
-def _tree(found: Sequence[Symbol], *, in_one_file: bool) -> tuple[list[str], int]:
+def _tree(symbols: Sequence[Symbol], *, in_one_file: bool) -> tuple[list[str], int]:
     """The lines that are shown, and the number of all symbols.
 
     Not recursive: a server may nest symbols deeper than Python nests calls.
     """
     lines: list[str] = []
-    number, left = 0, [(one, 0) for one in reversed(found)]
+    number, left = 0, [(symbol, 0) for symbol in reversed(symbols)]
     while left:
         symbol, depth = left.pop()
         number += 1
@@ -138,30 +138,32 @@ def _tree(found: Sequence[Symbol], *, in_one_file: bool) -> tuple[list[str], int
     return lines, number
 
 
-def _line(one: Symbol, depth: int, *, in_one_file: bool) -> str:
-    at = one.selection.start
-    where = muted(text(at)) if in_one_file else place(one.path, one.uri, at)
-    inside = f" {muted(f'in {text(one.container, 100)}')}" if one.container and not depth else ""
-    shown = f"{named(one.kind, one.name, one.detail)}{inside} {where}"
+def _line(symbol: Symbol, depth: int, *, in_one_file: bool) -> str:
+    at = symbol.selection.start
+    where = muted(text(at)) if in_one_file else place(symbol.path, symbol.uri, at)
+    inside = (
+        f" {muted(f'in {text(symbol.container, 100)}')}" if symbol.container and not depth else ""
+    )
+    shown = f"{named(symbol.kind, symbol.name, symbol.detail)}{inside} {where}"
     return f'<div style="padding-left:{depth * 1.5:g}em">{shown}</div>'
 
 
-def signatures_html(found: SignatureHelp, _: Sources) -> str:
+def signatures_html(help_: SignatureHelp, _: Sources) -> str:
     """The signatures; in the active one the active parameter is bold."""
     lines = [
-        _signature(one, found.active_parameter if number == found.active_signature else None)
-        for number, one in enumerate(found.signatures[:20])
+        _signature(signature, help_.active_parameter if number == help_.active_signature else None)
+        for number, signature in enumerate(help_.signatures[:20])
     ]
-    return "".join(lines) + left_out(len(found.signatures) - len(lines))
+    return "".join(lines) + left_out(len(help_.signatures) - len(lines))
 
 
-def _signature(one: Signature, active: int | None) -> str:
-    label, parameter = one.label, ""
-    if active is not None and 0 <= active < len(one.parameters):
-        parameter = one.parameters[active].label
-    before, found, after = label.partition(parameter) if parameter else (label, "", "")
-    shown = f"{text(before)}<b>{text(found)}</b>{text(after)}"
-    about = line(muted(text(one.documentation))) if one.documentation else ""
+def _signature(signature: Signature, active: int | None) -> str:
+    label, parameter = signature.label, ""
+    if active is not None and 0 <= active < len(signature.parameters):
+        parameter = signature.parameters[active].label
+    before, marked, after = label.partition(parameter) if parameter else (label, "", "")
+    shown = f"{text(before)}<b>{text(marked)}</b>{text(after)}"
+    about = line(muted(text(signature.documentation))) if signature.documentation else ""
     return line(f"<code>{shown}</code>") + about
 
 
@@ -181,61 +183,67 @@ VERDICT_COLOURS = {
 LONGEST_MESSAGE = 500
 
 
-def diagnostics_html(found: Sequence[Diagnostic], sources: Sources) -> str:
+def diagnostics_html(findings: Sequence[Diagnostic], sources: Sources) -> str:
     """The most severe findings: severity, place, message and server."""
-    shown = select_worst(found, MOST_ROWS)
+    shown = select_worst(findings, MOST_ROWS)
     rows = [
         (
-            badge(one.severity.value, SEVERITY_COLOURS[one.severity]),
-            place(one.path, one.uri, one.range.start),
-            _message(one) + _source(one, sources),
-            muted(joined(one.servers or (one.source,), longest=60)),
+            badge(finding.severity.value, SEVERITY_COLOURS[finding.severity]),
+            place(finding.path, finding.uri, finding.range.start),
+            _message(finding) + _source(finding, sources),
+            muted(joined(finding.servers or (finding.source,), longest=60)),
         )
-        for one in shown
+        for finding in shown
     ]
-    return table(("severity", "place", "message", "server"), rows, len(found) - len(rows))
+    return table(("severity", "place", "message", "server"), rows, len(findings) - len(rows))
 
 
-def _message(one: Diagnostic) -> str:
-    rule = f" {muted(f'({text(one.code, 100)})')}" if one.code else ""
-    return f"{text(one.message, LONGEST_MESSAGE)}{rule}"
+def _message(finding: Diagnostic) -> str:
+    rule = f" {muted(f'({text(finding.code, 100)})')}" if finding.code else ""
+    return f"{text(finding.message, LONGEST_MESSAGE)}{rule}"
 
 
-def _source(one: Diagnostic, sources: Sources) -> str:
+def _source(finding: Diagnostic, sources: Sources) -> str:
     """The source line of a finding in a cell. A file may differ from the text that was checked."""
-    if one.path is None or one.path.is_absolute():
+    if finding.path is None or finding.path.is_absolute():
         return ""
-    shown = marked_line(sources(one.path, one.range.start.line), one.range)
+    shown = marked_line(sources(finding.path, finding.range.start.line), finding.range)
     return f"<br/>{shown}" if shown else ""
 
 
-def reports_html(found: Sequence[Report], sources: Sources) -> str:
+def reports_html(reports: Sequence[Report], sources: Sources) -> str:
     """Reports, one below the other: verdict, reason and findings of each."""
-    if len(found) == 1:
-        return _report(found[0], sources)
-    rows = [(_verdict(one), _file(one.path), _numbers(one)) for one in found[:MOST_ROWS]]
-    heads = table(("verdict", "file", "findings"), rows, len(found) - len(rows))
-    findings = list(chain.from_iterable(one.diagnostics for one in found))
+    if len(reports) == 1:
+        return _report(reports[0], sources)
+    rows = [
+        (_verdict(report), _file(report.path), _numbers(report)) for report in reports[:MOST_ROWS]
+    ]
+    heads = table(("verdict", "file", "findings"), rows, len(reports) - len(rows))
+    findings = list(chain.from_iterable(report.diagnostics for report in reports))
     return heads + (diagnostics_html(findings, sources) if findings else "")
 
 
-def _report(one: Report, sources: Sources) -> str:
-    head = f"{_verdict(one)} {_file(one.path)} {muted(f'{one.duration:.1f} s')}"
-    why = line(text(one.why)) if one.verdict is Verdict.UNKNOWN and one.why else ""
-    shown = diagnostics_html(one.diagnostics, sources) if one.diagnostics else ""
-    return line(head) + why + shown + _compared(one) + _others(one, sources)
+def _report(report: Report, sources: Sources) -> str:
+    head = f"{_verdict(report)} {_file(report.path)} {muted(f'{report.duration:.1f} s')}"
+    why = line(text(report.why)) if report.verdict is Verdict.UNKNOWN and report.why else ""
+    shown = diagnostics_html(report.diagnostics, sources) if report.diagnostics else ""
+    return line(head) + why + shown + _compared(report) + _others(report, sources)
 
 
-def _compared(one: Report) -> str:
-    if one.introduced is None or one.fixed is None or one.remaining is None:
+def _compared(report: Report) -> str:
+    if report.introduced is None or report.fixed is None or report.remaining is None:
         return ""
-    counts = (("introduced", one.introduced), ("fixed", one.fixed), ("remaining", one.remaining))
-    told = ", ".join(f"{len(findings)} {word}" for word, findings in counts)
-    return line(muted(told)) if one.introduced or one.fixed or one.remaining else ""
+    counts = (
+        ("introduced", report.introduced),
+        ("fixed", report.fixed),
+        ("remaining", report.remaining),
+    )
+    counted = ", ".join(f"{len(findings)} {word}" for word, findings in counts)
+    return line(muted(counted)) if report.introduced or report.fixed or report.remaining else ""
 
 
-def _others(one: Report, sources: Sources) -> str:
-    others = one.other_files
+def _others(report: Report, sources: Sources) -> str:
+    others = report.other_files
     if others.coverage == "none":
         return ""
     head = f"other files ({text(others.coverage, 40)}): {_verdict_badge(others.verdict)}"
@@ -244,8 +252,8 @@ def _others(one: Report, sources: Sources) -> str:
     return line(head) + (diagnostics_html(findings, sources) if findings else rest)
 
 
-def _verdict(one: Report) -> str:
-    return _verdict_badge(one.verdict)
+def _verdict(report: Report) -> str:
+    return _verdict_badge(report.verdict)
 
 
 def _verdict_badge(verdict: Verdict) -> str:
@@ -256,18 +264,18 @@ def _file(path: Path) -> str:
     return code(display_path(path))
 
 
-def _numbers(one: Report) -> str:
-    if one.verdict is Verdict.UNKNOWN and not one.diagnostics:
-        return muted(text(one.why))
+def _numbers(report: Report) -> str:
+    if report.verdict is Verdict.UNKNOWN and not report.diagnostics:
+        return muted(text(report.why))
     counts = dict.fromkeys(Severity, 0)
-    for finding in one.diagnostics:
+    for finding in report.diagnostics:
         counts[finding.severity] += 1
     return text(", ".join(f"{number} {word.value}" for word, number in counts.items() if number))
 
 
-def known_diagnostics_html(found: Mapping[Path, Sequence[Diagnostic]], sources: Sources) -> str:
+def known_diagnostics_html(known: Mapping[Path, Sequence[Diagnostic]], sources: Sources) -> str:
     """The findings of several files."""
-    return diagnostics_html(list(chain.from_iterable(found.values())), sources)
+    return diagnostics_html(list(chain.from_iterable(known.values())), sources)
 
 
 #: Lines of a diff.
@@ -282,18 +290,18 @@ _REMOVED, _ADDED = "background:rgba(220,40,40,.18)", "background:rgba(40,160,60,
 _STYLES = {"---": _HEAD, "+++": _HEAD, "@@": _HUNK, "-": _REMOVED, "+": _ADDED}
 
 
-def edit_html(found: WorkspaceEdit, _: Sources) -> str:
+def edit_html(edit: WorkspaceEdit, _: Sources) -> str:
     """The edit as a diff, below the number of edits and files."""
     lines: list[str] = []
     shown = 0
-    for change in found.changes:
+    for change in edit.changes:
         if len(lines) > MOST_LINES:
             break
         lines += _diff_of(change).removesuffix("\n").split("\n")
         shown += 1
-    more = len(found.changes) - shown
+    more = len(edit.changes) - shown
     rest = line(muted(f"… and {more} more files")) if more else ""
-    return line(text(found)) + diff_html(lines) + rest
+    return line(text(edit)) + diff_html(lines) + rest
 
 
 def _diff_of(change: FileEdit | FileOperation) -> str:
@@ -303,15 +311,15 @@ def _diff_of(change: FileEdit | FileOperation) -> str:
     return change.diff() if size <= LARGEST else f"# {change}"
 
 
-def file_edit_html(found: FileEdit, sources: Sources) -> str:
+def file_edit_html(edit: FileEdit, sources: Sources) -> str:
     """The edit of one file as a diff."""
-    return edit_html(WorkspaceEdit((found,)), sources)
+    return edit_html(WorkspaceEdit((edit,)), sources)
 
 
-def applied_html(found: AppliedEdit, sources: Sources) -> str:
+def applied_html(applied: AppliedEdit, sources: Sources) -> str:
     """An edit that was applied."""
-    unverified = "".join(line(f"not verified: {text(one)}") for one in found.unverified)
-    return line(badge("applied", "40,160,60")) + unverified + edit_html(found.edit, sources)
+    unverified = "".join(line(f"not verified: {text(reason)}") for reason in applied.unverified)
+    return line(badge("applied", "40,160,60")) + unverified + edit_html(applied.edit, sources)
 
 
 def diff_html(lines: Sequence[str]) -> str:
@@ -321,24 +329,24 @@ def diff_html(lines: Sequence[str]) -> str:
     return f'<pre style="{_DIFF}">{shown}</pre>{more}' if shown else ""
 
 
-def _diff_line(one: str) -> str:
-    style = next((style for head, style in _STYLES.items() if one.startswith(head)), "")
-    return f'<div style="{style}">{exact(one, LONGEST_LINE) or " "}</div>'
+def _diff_line(diff_line: str) -> str:
+    style = next((style for head, style in _STYLES.items() if diff_line.startswith(head)), "")
+    return f'<div style="{style}">{exact(diff_line, LONGEST_LINE) or " "}</div>'
 
 
-def actions_html(found: Sequence[CodeAction], sources: Sources) -> str:
+def actions_html(actions: Sequence[CodeAction], sources: Sources) -> str:
     """Code actions; a single one with its diff."""
     rows = [
         (
-            f"<b>{text(one.title)}</b>" if one.preferred else text(one.title),
-            muted(text(one.kind, 60)),
-            muted(text(one.disabled)),
+            f"<b>{text(action.title)}</b>" if action.preferred else text(action.title),
+            muted(text(action.kind, 60)),
+            muted(text(action.disabled)),
         )
-        for one in found[:MOST_ROWS]
+        for action in actions[:MOST_ROWS]
     ]
-    shown = table(("action", "kind", "disabled"), rows, len(found) - len(rows))
-    if len(found) == 1 and found[0].edit is not None:
-        shown += edit_html(found[0].edit, sources)
+    shown = table(("action", "kind", "disabled"), rows, len(actions) - len(rows))
+    if len(actions) == 1 and actions[0].edit is not None:
+        shown += edit_html(actions[0].edit, sources)
     return shown
 
 
@@ -355,38 +363,38 @@ QUIET = (ServerState.UNAVAILABLE, ServerState.DISABLED)
 MOST_DETAILS = 10
 
 
-def status_html(found: WorkspaceStatus, sources: Sources) -> str:
+def status_html(status: WorkspaceStatus, sources: Sources) -> str:
     """The totals, the servers that can run, and warnings."""
-    told = [row for row in found.rows if row.roots or row.state not in QUIET]
-    warnings = [line(f"warning: {text(one)}") for one in found.warnings[:MOST_DETAILS]]
-    shown = servers_html(told, sources) if told else ""
-    more = left_out(len(found.warnings) - MOST_DETAILS)
-    return line(text(found)) + shown + "".join(warnings) + more
+    servers = [row for row in status.rows if row.roots or row.state not in QUIET]
+    warnings = [line(f"warning: {text(warning)}") for warning in status.warnings[:MOST_DETAILS]]
+    shown = servers_html(servers, sources) if servers else ""
+    more = left_out(len(status.warnings) - MOST_DETAILS)
+    return line(text(status)) + shown + "".join(warnings) + more
 
 
-def servers_html(found: Sequence[ServerStatus], _: Sources) -> str:
+def servers_html(servers: Sequence[ServerStatus], _: Sources) -> str:
     """A row for each server."""
     rows = [
         (
-            badge(one.state.value, STATE_COLOURS.get(one.state, _GREY)),
-            f"<b>{text(one.server, 60)}</b>",
-            joined(one.languages, longest=80),
-            "".join(map(_root, one.roots[:MOST_DETAILS])) or muted(text(one.reason)),
-            text(one.diagnostics.get("total", "")),
+            badge(server.state.value, STATE_COLOURS.get(server.state, _GREY)),
+            f"<b>{text(server.server, 60)}</b>",
+            joined(server.languages, longest=80),
+            "".join(map(_root, server.roots[:MOST_DETAILS])) or muted(text(server.reason)),
+            text(server.diagnostics.get("total", "")),
         )
-        for one in found[:MOST_ROWS]
+        for server in servers[:MOST_ROWS]
     ]
     heads = ("state", "server", "languages", "processes", "findings")
-    return table(heads, rows, len(found) - len(rows))
+    return table(heads, rows, len(servers) - len(rows))
 
 
-def _root(one: RootStatus) -> str:
-    told = [f"pid {one.pid}"] if one.pid else []
-    if one.requests.count:
-        told.append(f"{one.requests.count} requests, median {one.requests.p50:.0f} ms")
-    if one.memory_bytes:
-        told.append(bytes_text(one.memory_bytes))
-    told += one.busy_with[:3]
-    if one.broken is not None:
-        told.append(one.broken.error)
-    return line(f"{code(one.root)} {muted(joined(told, '; '))}")
+def _root(running: RootStatus) -> str:
+    facts = [f"pid {running.pid}"] if running.pid else []
+    if running.requests.count:
+        facts.append(f"{running.requests.count} requests, median {running.requests.p50:.0f} ms")
+    if running.memory_bytes:
+        facts.append(bytes_text(running.memory_bytes))
+    facts += running.busy_with[:3]
+    if running.broken is not None:
+        facts.append(running.broken.error)
+    return line(f"{code(running.root)} {muted(joined(facts, '; '))}")
