@@ -29,7 +29,8 @@ def argument(*names: str, **keywords: Any) -> Argument:
 
 
 #: Metavars of paths. Shells complete them.
-FILES, FOLDERS = ("FILE", "PATH", "FILE[:LINE[:COL]]"), ("DIR",)
+FILES = ("FILE", "PATH", "FILE[:LINE[:COL]]", "NAME|FILE[:LINE[:COL]]")
+FOLDERS = ("DIR",)
 
 JSON = argument("--json", action="store_true", help="print JSON")
 DEFAULT_ROOT = "the workspace (default: the project around the current folder)"
@@ -57,7 +58,14 @@ SYMBOL = argument(
     metavar="NAME",
     help="a symbol of the file (Class.method), or, with a line, a word on that line",
 )
-AT = (POSITION, SYMBOL, *COMMON)
+WHAT = argument(
+    "target",
+    type=types.path,
+    metavar="NAME|FILE[:LINE[:COL]]",
+    help="a symbol of the workspace (Class.method), or a position, counted from 1; without a "
+    "column, --symbol is needed",
+)
+AT = (WHAT, SYMBOL, *COMMON)
 
 ALL_SERVICES = argument(
     "--all", action="store_true", help="all services of the user, not only that of the workspace"
@@ -94,7 +102,7 @@ QUERY_STATUS = (
 #: Set to anything but the empty text: no command uses the service.
 NO_SERVICE_VARIABLE = "LSPKIT_NO_SERVICE"
 QUERY = "lspkit.cli.query_command"
-SERVICE = "lspkit.cli.serve_command"
+SERVICE = "lspkit.cli.machine.serve_command"
 
 #: About servers on this machine.
 MACHINE = (
@@ -303,18 +311,20 @@ COMMANDS = (
             ),
             *COMMON,
         ),
+        "Rename a symbol: shows the diff, and writes it with --apply. An edit that introduces "
+        "errors is undone: status 1.",
     ),
     Command(
         "status",
         "the state of the language servers",
-        "lspkit.cli.status_command",
+        "lspkit.cli.machine.status_command",
         (*COMMON, ALL_SERVICES),
         "The state of the language servers. Neither a server nor a service is started.",
     ),
     Command(
         "panel",
         "the state of the language servers, to look at and act on in a terminal",
-        "lspkit.cli.status_command",
+        "lspkit.cli.machine.status_command",
         (SERVICE_ROOT, NO_SERVICE, JSON),
         "The state of the language servers in a panel with keys; ? lists them. Without a terminal: "
         "as text. The panel needs the extra: pip install 'lspkit[panel]'",

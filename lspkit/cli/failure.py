@@ -21,7 +21,7 @@ from lspkit.cli.output import (
     print_result,
     print_traceback,
 )
-from lspkit.errors import LspkitError
+from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.visible_text import one_line
 
 CLEAN = 0
@@ -86,6 +86,8 @@ def _describe(problem: Exception, *, debug: bool) -> tuple[int, str]:
         return FAILED, f"this should not have happened: {what}{more}"
     step = NEXT_STEPS.get(problem.code)
     line = f"{problem}; {step}" if step else str(problem)
+    if isinstance(problem, RequestFailedError) and problem.introduced:
+        return FINDINGS, line
     return UNKNOWN if problem.code in NO_ANSWER else USAGE, line
 
 

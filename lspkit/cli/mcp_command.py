@@ -12,10 +12,10 @@ import sys
 from lspkit.cli.command_parser import UsageError
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.failure import CLEAN
+from lspkit.cli.machine.serve_command import service_bootstrap
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import is_terminal, print_message
 from lspkit.cli.project_root import chosen_root
-from lspkit.cli.serve_command import service_bootstrap
 
 EXTRA = "lspkit[mcp]"
 

@@ -6,7 +6,6 @@ import warnings
 
 from lspkit.cli.check.time_limit import TimeLimit
 from lspkit.cli.output import print_message, print_warnings
-from lspkit.cli.trust_command import offer_trust
 from lspkit.errors import RequestTimeoutError, ServerUnavailableError
 from lspkit.operations.workspace_state import TrustNoticeRequest
 from lspkit.service.client import READY_TIMEOUT
@@ -60,10 +59,13 @@ def _introduced(ws: Workspace, root: str, limit: TimeLimit) -> Workspace:
     try:
         notice = ws.run(TrustNoticeRequest())
         print_warnings(notice.warnings)
-        with limit.suspended():
-            was_asked = offer_trust(root, notice)
-        if was_asked:
-            ws.reload()
+        if notice.text:
+            from lspkit.cli.trust_command import offer_trust  # here: it imports what servers need
+
+            with limit.suspended():
+                was_asked = offer_trust(root, notice)
+            if was_asked:
+                ws.reload()
     except BaseException:
         ws.close()
         raise

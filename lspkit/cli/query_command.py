@@ -33,6 +33,7 @@ from lspkit.types import (
 )
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
+from lspkit.workspace.named_symbol import ask_at_symbol, named_symbol
 from lspkit.workspace_boundary import not_there
 
 #: Numbers at the end of a word. A colon may follow, as in the output of compilers. The number of
@@ -47,6 +48,8 @@ class FilePosition(msgspec.Struct, frozen=True):
     file: str
     line: int | None = None
     column: int | None = None
+    #: A symbol of the workspace, if no file is given.
+    name: str = ""
 
 
 def parse_position(word: str) -> FilePosition:
@@ -162,6 +165,7 @@ def _folded(text: str) -> str:
 class Question(msgspec.Struct, frozen=True):
     """What a command asks about."""
 
+    ws: Workspace
     arguments: argparse.Namespace
     #: The file is empty for questions about the whole workspace.
     at: FilePosition
@@ -173,8 +177,11 @@ class Question(msgspec.Struct, frozen=True):
         return self.limit.left
 
     def ask(self, method: Callable[..., Any], **more: Any) -> Any:
-        """Call a method of the workspace about the position."""
+        """Call a method of the workspace about the position, or the symbol with this name."""
         at, symbol = self.at, self.arguments.symbol
+        if at.name:
+            place = named_symbol(self.ws, at.name, self.timeout)
+            return ask_at_symbol(method, place, self.timeout, **more)
         return method(at.file, at.line, at.column, symbol=symbol, timeout=self.timeout, **more)
 
 
@@ -199,7 +206,7 @@ def run(arguments: argparse.Namespace) -> int:
     with ws:
         placed = msgspec.structs.replace(at, file=_path_in(ws, at.file))
         try:
-            result = query.ask(ws, Question(arguments, placed, limit))
+            result = query.ask(ws, Question(ws, arguments, placed, limit))
         except RequestTimeoutError:
             if limit.is_over:
                 # No time is left to wait for servers that still work.
@@ -237,9 +244,17 @@ def _position_of(arguments: argparse.Namespace) -> FilePosition:
         return at
     name = one_line(at.file)
     if at.line is None:
+        if arguments.command != "rename" and _is_name(word):
+            return FilePosition("", name=word)
         raise UsageError(f"which position in {name}? Give {name}:LINE:COL, or --symbol NAME")
     place = f"{name}:{at.line}"
     raise UsageError(f"which column of {place}? Give {place}:COL, or --symbol WORD on that line")
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word is the name of a symbol, and no file."""
+    parts = word.split(".")
+    return all(map(str.isidentifier, parts)) and not os.path.lexists(given_path(word))
 
 
 def _check_exists(file: str) -> None:

@@ -97,8 +97,6 @@ def offer_trust(root: str, notice: TrustNotice) -> bool:
     On a terminal the question is asked once for each project; otherwise the notice is printed.
     Returns whether it was asked.
     """
-    if not notice.text:
-        return False
     terminal = is_terminal(sys.stdin, sys.stdout, sys.stderr)
     if terminal and _first_time(state_folder(), notice.project):
         _add(root, shared=False, yes=False)

@@ -25,6 +25,7 @@ from IPython.core.error import UsageError
 import lspkit
 from lspkit.notebook.open_workspaces import last_open, line_readers
 from lspkit.notebook.virtual_document import NAME, Cell, VirtualDocument, python_of, tree_of
+from lspkit.workspace.named_symbol import ask_at_symbol, named_symbol
 
 #: The last cells that are kept.
 MOST = 1000
@@ -197,26 +198,11 @@ class LspMagic:
 
 def _ask_symbol(ws: lspkit.Workspace, method: Callable[..., Any], name: str) -> Any:
     """Ask about the symbol of the workspace that has this name."""
-    within, _, last = name.rpartition(".")
-    symbols = [
-        symbol for symbol in ws.workspace_symbols(last) if symbol.name == last and symbol.path
-    ]
-    if not symbols:
-        raise UsageError(f"no cell and no file of {ws.root} defines {name}")
-    # The one in that class, and a class or function rather than an import of it.
-    place = min(
-        symbols,
-        key=lambda symbol: (
-            symbol.container != within.rpartition(".")[2],
-            symbol.kind in ("variable", "module"),
-            str(symbol.path),
-        ),
-    )
     try:
-        # Some servers say where the whole symbol begins, so the name is searched on that line.
-        return method(place.path, place.selection.start.line, symbol=last)
+        symbol = named_symbol(ws, name)
     except lspkit.PositionError:
-        return method(place.path, symbol=last)
+        raise UsageError(f"no cell and no file of {ws.root} defines {name}") from None
+    return ask_at_symbol(method, symbol)
 
 
 def _expect(condition: bool, usage: str) -> None:

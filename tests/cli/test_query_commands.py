@@ -74,6 +74,29 @@ def test_references_come_with_and_without_the_declaration(with_ty, shop):
     assert with_ty("references", *at, "--no-declaration", cwd=shop).stdout == USES
 
 
+@pytest.mark.parametrize(
+    ("words", "output"),
+    [
+        (["definition", "price_of"], DEFINITION),
+        (["references", "price_of", "--no-declaration"], USES),
+        (["hover", "price_of"], "```python\ndef price_of(item: str) -> int\n```\n"),
+        (["implementation", "Basket"], "shop.py:4:7: class Basket:\n"),
+        (["calls", "--out", "Basket.total"], "prices.py:4:5: function price_of (called at 8:20)\n"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+def test_a_symbol_is_found_by_its_name_alone(with_ty, shop, words, output):
+    done = with_ty(*words, cwd=shop)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert output in done.stdout
+
+
+def test_a_name_that_nothing_has_is_a_mistake_in_the_call(with_ty, shop):
+    done = with_ty("references", "nothing", cwd=shop)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"lspkit: no file of {shop} defines nothing\n"
+
+
 def test_hover_is_the_text_of_the_server(with_ty, shop):
     done = with_ty("hover", "shop.py:8:20", cwd=shop)
     assert done.stdout == "```python\ndef price_of(item: str) -> int\n```\n"
@@ -140,7 +163,7 @@ def test_a_rename_is_written_with_apply(with_ty, shop):
 
 def test_a_rename_that_introduces_errors_is_undone(with_ty, shop):
     done = with_ty("rename", "prices.py:4:5", "PRICES", "--apply", cwd=shop)
-    assert (done.returncode, done.stdout) == (3, "")
+    assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("lspkit: the edit was undone, since it introduces errors: ")
     assert (shop / "prices.py").read_text(encoding="utf-8") == PRICES
     assert (shop / "shop.py").read_text(encoding="utf-8") == SHOP

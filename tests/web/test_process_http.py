@@ -199,7 +199,7 @@ def test_ty_is_connected_for_a_python_project(site: Site) -> None:
 
 
 def test_the_http_server_is_imported_only_where_it_is_used() -> None:
-    program = "import sys, lspkit.cli.serve_command, lspkit.service.service_process as s; "
+    program = "import sys, lspkit.cli.machine.serve_command, lspkit.service.service_process as s; "
     program += "print([n for n in sys.modules if n.startswith(('lspkit.web', 'sqlite3'))])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "[]\n"

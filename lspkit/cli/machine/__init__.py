@@ -1,1 +1,1 @@
-"""Commands about the servers on this machine: `install`, `servers`, `doctor`; running services."""
+"""Commands about the servers and services on this machine."""
