@@ -2,7 +2,8 @@
 # folder: Python packages are in .venv, language servers in .servers.
 #
 #   make demo    a small broken project, checked with the embedded default server
-#   make test    everything: sets up the real servers, runs all tests, leaves nothing running
+#   make test    sets up the real servers, runs all but the long tests, leaves nothing running
+#   make test-long   the long tests: full tables, many rounds, seldom used servers, whole packages
 #   make check   the quick loop: lint, format, types, unit tests
 #   make size    lines of code and modules of each folder, beside their budget
 #   make bench   measures and writes benchmarks/report.md
@@ -11,8 +12,8 @@
 #   make hooks   lets git run the quick checks before each commit
 #   make clean   removes all that make has made
 #
-# ARGS adds words to pytest: make test ARGS="-k framing -x". With LSPKIT_THOROUGH=1 the longest cases
-# of seldom used servers are run, too.
+# ARGS adds words to pytest: make test ARGS="-k framing -x". PYTHONS="3.12 3.13" lets make check run
+# the unit tests on these interpreters as well, each in an environment of its own (.venv-3.12).
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -37,7 +38,7 @@ export PYTHONDONTWRITEBYTECODE :=
 install = { $(PYTHON) -c 'import pip' 2>/dev/null || $(PYTHON) -m ensurepip >/dev/null; } && \
     $(PYTHON) -m pip -qq --disable-pip-version-check install --editable '.[$(EXTRAS)]'
 
-.PHONY: help demo test check size bench docs fuzz hooks clean servers
+.PHONY: help demo test test-long check size bench docs fuzz hooks clean servers
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -47,10 +48,18 @@ demo: $(USER_READY)
 
 # Packages and servers are installed at the same time: each waits for the network now and then.
 # Three workers for two cores: many tests wait for a process most of the time.
+PYTEST = $(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 3 --dist loadscope \
+    --no-loadscope-reorder
+
 test:
 	@$(MAKE) -s -j2 $(READ_READY) servers
-	@$(PYTHON) tools/run_and_reap.py $(PYTHON) -m pytest -n 3 --dist loadscope \
-	    --no-loadscope-reorder $(ARGS)
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(PYTEST) -m "not long" $(ARGS)
+
+# Which tests are long is said in tests/long_tests.py. Property tests try more examples here.
+test-long:
+	@$(MAKE) -s -j2 $(READ_READY) servers
+	@$(PYTEST) -m long $(ARGS)
+	@$(PYTEST) property_tests $(ARGS)
 
 # The types are checked beside the tests, and what is said about them is shown after those.
 check: $(DEV_READY)
@@ -64,6 +73,7 @@ check: $(DEV_READY)
 	wait $$types || failed="$$failed types"; \
 	cat "$$said"; \
 	[ -z "$$failed" ]
+	@[ -z "$(PYTHONS)" ] || $(PYTHON) tools/check_interpreters.py $(PYTHONS)
 
 size: $(DEV_READY)
 	@$(PYTHON) tools/code_size.py
@@ -87,7 +97,7 @@ hooks: $(DEV_READY)
 # Go keeps its module cache read-only, which stops rm.
 clean:
 	@[ ! -d .servers ] || chmod -R u+w .servers
-	@rm -rf $(VENV) .servers build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+	@rm -rf $(VENV) $(VENV)-* .servers build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The script looks for itself whether there is something to do.

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from lspkit.testing import plugin
+from tests.long_tests import mark_long
 from tests.server_summary import pytest_terminal_summary as pytest_terminal_summary
 from tests.unread_modules import SLOW_FIXTURES, SLOW_PLACES, is_unread
-from tests.usual_run import THOROUGH, leave_out_of_a_usual_run
 
 #: Servers of the tests' own run in folders that nobody has vetted. Tests of trust say otherwise.
 os.environ.setdefault("LSPKIT_TRUST", "always")
@@ -67,8 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         places = {item.path.parent.name, item.path.name}
         if places & SLOW_PLACES or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
-    if not os.environ.get(THOROUGH):
-        leave_out_of_a_usual_run(items)
+    mark_long(items)
 
 
 @pytest.fixture(autouse=True)

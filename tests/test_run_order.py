@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import real_servers
 from tests.conftest import FIRST_FOLDERS, turn
+from tests.long_tests import LONG, reason_of
 from tests.unread_modules import is_unread, marks_of_all, unwanted_marks
-from tests.usual_run import SELDOM, USUAL, has_twin, twin_of
 
 #: What `make check` runs.
 QUICK = "not server and not slow"
@@ -29,19 +28,15 @@ def test_comparisons_come_first_then_real_servers_then_properties_then_the_rest(
     ]
 
 
-def test_a_usual_run_leaves_out_no_server_that_everybody_can_get() -> None:
-    assert set() == SELDOM & real_servers.NEVER_SKIP
-    assert [name for name in USUAL if not (ROOT / "tests" / "real" / name).is_file()] == []
+def test_each_row_of_the_table_of_long_tests_is_of_a_module_that_is_there() -> None:
+    places = [row.place.partition("::")[0] for row in LONG]
+    assert [place for place in places if not any(ROOT.glob(f"{place}*"))] == []
 
 
-def test_pyright_is_left_out_only_where_basedpyright_is_tried(
-    request: pytest.FixtureRequest,
-) -> None:
-    """Over all tests of this run; only one of the whole suite sees every module."""
-    items = {item.nodeid: item for item in request.session.items}
-    names = set(items)
-    twins = [twin_of(name) for name, item in items.items() if has_twin(item, names)]
-    assert [one for one in twins if items[one].get_closest_marker("skip") is not None] == []
+def test_a_kept_test_of_a_long_module_is_not_long() -> None:
+    compilers = "tests/real/same/test_same_as_compilers.py::test"
+    assert reason_of(f"{compilers}[ruff-own]") == "whole packages against compilers"
+    assert reason_of(f"{compilers}[ty-pendulum]") == ""
 
 
 def test_each_test_of_a_module_that_is_left_unread_carries_a_mark_that_leaves_it_out(

@@ -13,8 +13,8 @@ from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.cli.check.conftest import PULL
 from tests.cli.running import TIMEOUT
 from tests.cli.shop import CALLS, all_answers, scripted_project
+from tests.long_tests import some_pairs
 from tests.scripted import comes_true
-from tests.usual_run import some_pairs
 
 #: Every command about a position, with what follows the position.
 AT = {
@@ -58,7 +58,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize(("command", "target"), some_pairs(AT, list(MISTAKES)))
+@pytest.mark.parametrize(("command", "target"), some_pairs(AT, list(MISTAKES), every=4))
 def test_what_does_not_exist_is_told_on_a_line(bare, broken_files, scripted, command, target):
     answers = {METHODS[command]: None} if command in ("implementation", "calls") else {}
     variables = scripted_project(broken_files, scripted(Script(answers=answers)))

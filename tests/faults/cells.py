@@ -7,7 +7,6 @@ again, which has to be answered right, by the same process or by the next one.
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 import time
@@ -32,7 +31,6 @@ from tests.faults.operations import (
     show,
 )
 from tests.faults.table import AMPLE, BROKEN, MENDED, RIGHT, ROWS, UNREAD, Row
-from tests.usual_run import THOROUGH
 
 #: Seconds beyond its limit in which a call has to be back, on a machine that is busy.
 SLACK = 2.0
@@ -70,22 +68,6 @@ def all_cells() -> list[Cell]:
             ]
         cells += [Cell(row, group) for group in groups]
     return cells
-
-
-def usual_cells() -> list[Cell]:
-    """The part of the matrix that `make test` runs: each fault meets every third operation, and the
-    operations change from one fault to the next. All of it with `LSPKIT_THOROUGH=1`."""
-    if os.environ.get(THOROUGH):
-        return all_cells()
-    quick, column = quick_cells(), {one.name: at for at, one in enumerate(OPERATIONS)}
-    line = {row.name: at for at, row in enumerate(ROWS)}
-    return [
-        cell
-        for cell in all_cells()
-        if cell.row.shared
-        or cell.name in quick
-        or (line[cell.row.name] + column[cell.operations[0].name]) % 3 == 0
-    ]
 
 
 def quick_cells() -> set[str]:

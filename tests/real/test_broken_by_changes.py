@@ -28,10 +28,6 @@ pytestmark = pytest.mark.server
 SERVERS = ["ty", "pyright", "typescript", "gopls"]
 #: Servers whose users of a file import it by its name.
 IMPORTING = ["ty", "pyright", "typescript"]
-#: In a usual run what does not depend on how a server searches is tried with those that start
-#: quickest. Each server is tried with a write, an undo, a deletion, a move and a command.
-QUICK = ["ty", "gopls"]
-SOME = [pytest.param(one, marks=[] if one in QUICK else [pytest.mark.thorough]) for one in SERVERS]
 
 
 def broken(here: Scene, report: EditReport | lspkit.Report | None) -> list[str]:
@@ -160,20 +156,8 @@ REMOVALS = [
 ]
 
 
-#: In a usual run all ways with the server that starts quickest, one of them with the others.
-USUAL_WAYS = (move_by_command,)
-WAYS = [
-    pytest.param(
-        server,
-        remove,
-        marks=[] if server == "ty" or remove in USUAL_WAYS else [pytest.mark.thorough],
-    )
-    for server in IMPORTING
-    for remove in REMOVALS
-]
-
-
-@pytest.mark.parametrize(("server", "remove"), WAYS)
+@pytest.mark.parametrize("remove", REMOVALS)
+@pytest.mark.parametrize("server", IMPORTING)
 def test_a_tool_that_removes_a_file_is_told_who_imports_it(
     tmp_path: Path, server: str, remove: Callable[[Scene], str]
 ) -> None:
@@ -205,7 +189,7 @@ MODULES = {
 
 @pytest.mark.parametrize(
     "server",
-    ["ty", *(pytest.param(name, marks=pytest.mark.thorough) for name in IMPORTING if name != "ty")],
+    IMPORTING,
 )
 def test_a_command_that_moves_a_folder_is_told_who_imports_from_it(
     tmp_path: Path, server: str
@@ -258,7 +242,7 @@ def test_a_command_that_removes_a_stub_is_told_what_it_breaks(tmp_path: Path, se
         assert line.startswith("ERROR [5:"), told
 
 
-@pytest.mark.parametrize("server", SOME)
+@pytest.mark.parametrize("server", SERVERS)
 def test_a_command_right_after_a_read_is_told_what_it_breaks(tmp_path: Path, server: str) -> None:
     """The worker that tells the servers of a read may come when the file has changed already."""
     with scene(tmp_path, server) as here:
@@ -270,7 +254,7 @@ def test_a_command_right_after_a_read_is_told_what_it_breaks(tmp_path: Path, ser
         assert sorted(shown(told)) == users(here), told
 
 
-@pytest.mark.parametrize("server", SOME)
+@pytest.mark.parametrize("server", SERVERS)
 def test_users_are_counted_without_time_for_the_edited_file(tmp_path: Path, server: str) -> None:
     with scene(tmp_path, server) as here:
         project = here.project
@@ -301,7 +285,7 @@ def test_a_command_and_a_patch_are_told_what_they_break(tmp_path: Path, server: 
         assert sorted(shown(told)) == users(here), told
 
 
-@pytest.mark.parametrize("server", SOME)
+@pytest.mark.parametrize("server", SERVERS)
 def test_a_command_that_removes_what_nobody_has_read_is_told_what_it_breaks(
     tmp_path: Path, server: str
 ) -> None:
@@ -314,8 +298,7 @@ def test_a_command_that_removes_what_nobody_has_read_is_told_what_it_breaks(
         assert sorted(shown(told)) == users(here), told
 
 
-#: With pyright only where there is time.
-TWO_FILES = ["ty", "typescript", pytest.param("pyright", marks=pytest.mark.thorough)]
+TWO_FILES = ["ty", "typescript", "pyright"]
 
 
 @pytest.mark.parametrize("server", TWO_FILES)
@@ -343,7 +326,7 @@ MANY = {
 
 @pytest.mark.parametrize(
     "server",
-    [pytest.param(one, marks=[pytest.mark.thorough] if one == "pyright" else []) for one in MANY],
+    list(MANY),
 )
 def test_what_was_not_searched_is_said_in_one_line(tmp_path: Path, server: str) -> None:
     name, line = MANY[server]
@@ -373,9 +356,7 @@ def test_files_over_the_limit_are_counted(tmp_path: Path) -> None:
         assert "Files that use what the edit changed and could not be checked: 1" in told
 
 
-@pytest.mark.parametrize(
-    "attempt", [0, *(pytest.param(one, marks=pytest.mark.thorough) for one in (1, 2))]
-)
+@pytest.mark.parametrize("attempt", range(3))
 def test_the_search_waits_for_an_index(tmp_path: Path, attempt: int) -> None:
     """With a compilation database, clangd knows files that nobody has opened, after some time."""
     real_servers.require("clangd")

@@ -6,6 +6,7 @@ answer, or with an error. That is no answer to a user who asks about the folder.
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,8 @@ from tests.real.samples_more import SAMPLES
 pytestmark = pytest.mark.server
 
 
-#: Whether the question names a file. Both, but for those that take long to start.
-SLOW = ("jdtls", "rust-analyzer")
-CASES = [
-    pytest.param(server, named, marks=[pytest.mark.thorough] if named and server in SLOW else [])
-    for server in ABILITIES
-    for named in (True, False)
-]
+#: A server, and whether the question names a file.
+CASES = list(itertools.product(ABILITIES, (True, False)))
 
 
 @pytest.mark.parametrize(("server", "named"), CASES)

@@ -25,11 +25,6 @@ DOUBTFUL = ("jdtls", "intelephense")
 TRIED = [name for name, course in COURSES.items() if course.pair and name not in DOUBTFUL]
 DEFINED = {one.id: one for one in BUILT_IN}
 SEES_FILES = [name for name in TRIED if DEFINED[name].documents.unsaved_files]
-#: In one of the tests only: rust-analyzer takes long to start.
-MORE = [
-    pytest.param(name, marks=[pytest.mark.thorough] if name == "rust-analyzer" else [])
-    for name in TRIED
-]
 #: That a module is missing is said where it is declared, and not in the file that uses it.
 SAYS_SO_ELSEWHERE = ("rust-analyzer",)
 TIMEOUT = 60
@@ -71,7 +66,7 @@ def test_a_server_that_runs_sees_the_text_of_a_file_that_it_has_not_opened(
     assert [one.value for one in verdicts] == ["clean", expected(server, "dirty"), "clean"]
 
 
-@pytest.mark.parametrize("server", MORE)
+@pytest.mark.parametrize("server", TRIED)
 def test_a_server_that_is_asked_about_the_others_sees_the_text_of_the_call(
     tmp_path: Path, server: str
 ) -> None:
@@ -89,7 +84,7 @@ def test_a_server_that_is_asked_about_the_others_sees_the_text_of_the_call(
     assert [one.value for one in verdicts] == [dirty, dirty, "clean", dirty]
 
 
-@pytest.mark.parametrize("server", MORE)
+@pytest.mark.parametrize("server", TRIED)
 def test_a_server_that_starts_sees_the_text_and_not_what_is_wrong_on_disk(
     tmp_path: Path, server: str
 ) -> None:

@@ -109,7 +109,6 @@ def test_an_error_in_the_script_is_found_and_gone_when_it_is_mended(
     }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("good", "bad", "server", "line", "message"),
     [
@@ -130,7 +129,6 @@ def test_an_error_in_the_template_or_the_style_is_found(
     assert ws.check("main.vue", timeout=TIMEOUT).verdict.clean
 
 
-@pytest.mark.thorough
 def test_a_change_of_an_imported_file_on_disk_breaks_and_mends_it(
     ws: lspkit.Workspace, folder: Path
 ) -> None:
@@ -141,7 +139,6 @@ def test_a_change_of_an_imported_file_on_disk_breaks_and_mends_it(
     assert ws.check("main.vue", timeout=TIMEOUT).verdict.clean
 
 
-@pytest.mark.thorough
 def test_a_type_of_another_component_is_known_as_it_is_on_disk(
     ws: lspkit.Workspace, folder: Path
 ) -> None:
@@ -156,7 +153,6 @@ def test_a_type_of_another_component_is_known_as_it_is_on_disk(
     assert set(told(report)) == {("vue-typescript", 4)}
 
 
-@pytest.mark.thorough
 def test_places_are_found_from_the_template_and_from_the_script(ws: lspkit.Workspace) -> None:
     [place] = ws.definition("main.vue", 7, 9, timeout=TIMEOUT)
     assert (place.path.name, place.range.start.line, place.range.start.column) == ("main.vue", 3, 7)
@@ -166,7 +162,6 @@ def test_places_are_found_from_the_template_and_from_the_script(ws: lspkit.Works
     assert sorted(one.range.start.line for one in used) == [3, 7]
 
 
-@pytest.mark.thorough
 def test_hover_knows_types_in_the_template_and_properties_in_the_style(
     ws: lspkit.Workspace,
 ) -> None:
@@ -184,13 +179,11 @@ def test_a_rename_in_the_script_changes_the_template(ws: lspkit.Workspace, folde
     assert text == MAIN.replace("area", "surface")
 
 
-@pytest.mark.thorough
 def test_symbols_are_those_of_both(ws: lspkit.Workspace) -> None:
     symbols = ws.document_symbols("main.vue", timeout=TIMEOUT)
     assert {"template", "script setup"} <= {one.name for one in symbols}
 
 
-@pytest.mark.thorough
 def test_without_types_the_template_is_still_looked_at_and_nothing_is_called_clean(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,10 +114,9 @@ PARTS = {
 }
 
 
-# In a usual run `tests/real/test_known_elsewhere.py` says the same of rust-analyzer, and more.
 @pytest.mark.server
 @pytest.mark.parametrize(
-    "server", ["gopls", pytest.param("rust-analyzer", marks=pytest.mark.thorough)]
+    "server", ["gopls", pytest.param("rust-analyzer", marks=pytest.mark.long(reason="cargo"))]
 )
 def test_errors_that_are_known_in_a_file_that_is_not_open_are_told(tmp_path, server):
     real_servers.require(server)

@@ -16,7 +16,7 @@ from lspkit.batch.check_outcome import CheckOutcome
 from lspkit.cli.check.check_text import as_annotations, workflow_command
 from tests.cli.check.conftest import finding
 from tests.cli.check.test_sarif import diagnostic, outcome
-from tests.usual_run import some_pairs
+from tests.long_tests import some_pairs
 
 INJECTIONS = (
     "::set-output name=x::y",
@@ -79,7 +79,9 @@ def test_a_command_says_what_it_was_given(text):
 
 
 @pytest.mark.slow  # a process each
-@pytest.mark.parametrize(("text", "format"), some_pairs(INJECTIONS, ["text", "github", "json"]))
+@pytest.mark.parametrize(
+    ("text", "format"), some_pairs(INJECTIONS, ["text", "github", "json"], every=3)
+)
 def test_the_command_prints_no_other_command_in_a_workflow(check_with, text, format):
     name = re.sub(r"[/\r\n]", "", text) + ".scr"
     found = [finding(message=text, code=text, source=text)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -81,23 +80,15 @@ CASES = (
     (TSC_7_SYNTAX, RXJS_SYNTAX),
     (CLANG, SNAPPY_SAMPLE),
 )
-#: These take longest, and their servers are tried on other packages as well.
-LONGEST = ((TY_WITH_NOTES, OWN),)
 
 
-def _cases() -> list[Any]:
-    return [
-        pytest.param(
-            checker,
-            package,
-            id=f"{checker.server}-{package.name}",
-            marks=[pytest.mark.thorough] if (checker, package) in LONGEST else [],
-        )
+@pytest.mark.parametrize(
+    ("checker", "package"),
+    [
+        pytest.param(checker, package, id=f"{checker.server}-{package.name}")
         for checker, package in CASES
-    ]
-
-
-@pytest.mark.parametrize(("checker", "package"), _cases())
+    ],
+)
 def test_every_file_has_the_findings_of_the_command_line_also_when_lines_were_broken_and_mended(
     checker: Checker, package: Package, tmp_path: Path
 ) -> None:

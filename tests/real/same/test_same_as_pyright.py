@@ -71,7 +71,7 @@ OWN_SAMPLE = dataclasses.replace(
     "package",
     [
         *(pytest.param(one, id=one.sample[0]) for one in PENDULUM_SAMPLES),
-        pytest.param(RETURNS_SAMPLE, id=RETURNS.name, marks=pytest.mark.thorough),
+        pytest.param(RETURNS_SAMPLE, id=RETURNS.name),
     ],
 )
 def test_every_file_has_the_findings_of_the_command_line_also_when_lines_were_broken_and_mended(
@@ -80,7 +80,6 @@ def test_every_file_has_the_findings_of_the_command_line_also_when_lines_were_br
     agree(PYRIGHT, package, tmp_path / package.name)
 
 
-@pytest.mark.thorough
 def test_the_files_of_lspkit_have_the_findings_of_the_command_line(tmp_path: Path) -> None:
     # Not broken as well: that would double the time, which is the longest as it is.
     agree(PYRIGHT, OWN_SAMPLE, tmp_path / OWN.name, also_broken=False)
