@@ -65,7 +65,7 @@ def session(server: str, folder: Path) -> dict[str, Any]:
             began = time.perf_counter()
             report = ws.write(paths[number % FILES], text.content, timeout=60.0)
             times.append((time.perf_counter() - began) * 1000)
-            unknown += bool(report.why)
+            unknown += report.verdict.unknown
             if (number + 1) % STEP == 0:
                 looks.append(look(process, number + 1))
     return {

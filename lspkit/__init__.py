@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from lspkit import batch, conversations
     from lspkit.answer import Answer
     from lspkit.config import Config
-    from lspkit.diagnostics.report import Evidence, Report
+    from lspkit.diagnostics.report import Change, Evidence, Report
     from lspkit.edit_types import (
-        AppliedEdit,
         ChangedFiles,
         CodeAction,
         FileEdit,
@@ -73,12 +72,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
-    "AppliedEdit",
     "Call",
     "CallItem",
     "CancelToken",
     "CancelledError",
     "Caveat",
+    "Change",
     "ChangedFiles",
     "CodeAction",
     "Config",
@@ -143,10 +142,8 @@ _NAMES = {
     "web": "",
     "answer": "Answer",
     "config": "Config",
-    "diagnostics.report": "Evidence Report",
-    "edit_types": (
-        "AppliedEdit ChangedFiles CodeAction FileEdit FileOperation TextEdit WorkspaceEdit"
-    ),
+    "diagnostics.report": "Change Evidence Report",
+    "edit_types": ("ChangedFiles CodeAction FileEdit FileOperation TextEdit WorkspaceEdit"),
     "errors": (
         "CancelledError ConfigError IncompleteEditError LspkitError NoServerError PathError "
         "PositionError RequestFailedError RequestTimeoutError ServerBrokenError "

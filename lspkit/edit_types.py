@@ -1,7 +1,7 @@
-"""Edits that servers propose, and edits that were applied: values only.
+"""Edits that servers propose, and what a change leaves on disk: values only.
 
 A `WorkspaceEdit` is a preview. It carries the texts that it was made for, so it can be shown as a
-diff without reading a file. An `AppliedEdit` also has what `undo` needs. Nothing here writes files.
+diff without reading a file. Nothing here writes files.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 from typing import Literal
-
-import msgspec
 
 from lspkit.answer import caveat_line
 from lspkit.types import LONGEST_LINE, Caveat, Range, Value, cut, display_path
@@ -85,7 +83,7 @@ class WorkspaceEdit(Value, frozen=True):
     caveats: tuple[Caveat, ...] = ()
 
     def __str__(self) -> str:
-        edits = sum(len(one.edits) for one in self.changes if isinstance(one, FileEdit))
+        edits = sum(len(change.edits) for change in self.changes if isinstance(change, FileEdit))
         told = f"{count(edits, 'edit')} in {count(len(self.files), 'file')}"
         return told if self.complete else f"{told}, perhaps not all: {caveat_line(self.caveats)}"
 
@@ -114,12 +112,12 @@ class WorkspaceEdit(Value, frozen=True):
 
 
 class TouchedFile(Value, frozen=True):
-    """One path that an edit changed, with what is needed to restore it."""
+    """One path that was changed, with what is needed to restore it."""
 
     path: Path
     #: What was there before.
     was: Literal["nothing", "file", "link", "folder"]
-    #: What is there after the edit.
+    #: What is there after the change.
     now: Literal["nothing", "file", "link", "folder"]
     #: The former bytes of the file, or the former target of the link.
     before: bytes | None = None
@@ -133,41 +131,6 @@ class TouchedFile(Value, frozen=True):
 
     def __str__(self) -> str:
         return f"{display_path(self.path)}: {self.was} -> {self.now}"
-
-
-class AppliedEdit(Value, frozen=True):
-    """An edit that was applied. `undo` takes it."""
-
-    edit: WorkspaceEdit
-    #: Every changed path, folders before their contents.
-    touched: tuple[TouchedFile, ...] = ()
-    #: With `verify=True`: why it is not known whether the edit has broken something, one line for
-    #: each file.
-    unverified: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        told = f"changed {count(len(self.files), 'file')}"
-        return cut(
-            f"{told}; not verified: {'; '.join(self.unverified)}" if self.unverified else told
-        )
-
-    @property
-    def files(self) -> list[Path]:
-        """The created, deleted and changed files, in order."""
-        return [one.path for one in self.touched if {one.was, one.now} != {"nothing", "folder"}]
-
-
-def combine_edits(parts: list[AppliedEdit], server: str) -> AppliedEdit:
-    """Combine edits that were applied one after the other."""
-    touched: dict[Path, TouchedFile] = {}
-    for one in (one for part in parts for one in part.touched):
-        first = touched.get(one.path, one)
-        touched[one.path] = msgspec.structs.replace(
-            one, was=first.was, before=first.before, mode=first.mode, owner=first.owner
-        )
-    changes = tuple(change for part in parts for change in part.edit.changes)
-    there = tuple(one for one in touched.values() if {one.was, one.now} != {"nothing"})
-    return AppliedEdit(WorkspaceEdit(changes, server), there)
 
 
 class ChangedFiles(Value, frozen=True):

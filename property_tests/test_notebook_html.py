@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from lspkit.diagnostics.report import Evidence, Report
+from lspkit.diagnostics.report import Change, Evidence, Report
 from lspkit.edit_types import (
-    AppliedEdit,
     CodeAction,
     FileEdit,
     FileOperation,
@@ -158,7 +157,7 @@ STATUS = st.builds(
 #: Every kind of value that is shown as HTML.
 VALUES: list[st.SearchStrategy[Any]] = [
     *(LOCATIONS, SYMBOLS, ITEMS, CALLS, DIAGNOSTICS, REPORTS, FILE_EDITS, EDITS, ACTIONS),
-    *(st.builds(AppliedEdit, EDITS), SIGNATURES, STATUS, ROWS, st.builds(TypeItem, **NAMED)),
+    *(st.builds(Change, EDITS), SIGNATURES, STATUS, ROWS, st.builds(TypeItem, **NAMED)),
 ]
 LISTED: list[st.SearchStrategy[Any]] = [
     *(LOCATIONS, SYMBOLS, ITEMS, CALLS, DIAGNOSTICS, REPORTS, ACTIONS, ROWS)

@@ -28,7 +28,7 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "epoch": (lambda ws: ws.wait_for_change("1"), "after is '1': a whole number is needed"),
     "mark": (lambda ws: ws.changed_files("1"), "after is '1': a whole number is needed"),
     "edit": (lambda ws: ws.apply("x"), "edit is 'x': WorkspaceEdit is needed"),
-    "applied edit": (lambda ws: ws.undo(None), "applied is None: AppliedEdit is needed"),
+    "applied edit": (lambda ws: ws.undo(None), "change is None: Change is needed"),
     "one path for many": (lambda ws: ws.check_all("a.py"), "paths is 'a.py': a list of paths"),
     "one kind for many": (
         lambda ws: ws.code_actions("a.py", 1, 1, only="quickfix"),

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from lspkit import types
-from lspkit.diagnostics.report import Report
-from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, TextEdit, WorkspaceEdit
+from lspkit.diagnostics.report import Change, Report
+from lspkit.edit_types import CodeAction, FileEdit, TextEdit, WorkspaceEdit
 from lspkit.servers.status import RootStatus, ServerState, ServerStatus, WorkspaceStatus
 from lspkit.types import (
     Call,
@@ -210,7 +210,7 @@ LARGE: list[Value] = [
     TextEdit(RANGE, LONG),
     FILE_EDIT,
     WorkspaceEdit((FILE_EDIT,) * 50, "s", (Caveat("index loading", LONG),) * 20),
-    AppliedEdit(WorkspaceEdit((FILE_EDIT,) * 50)),
+    Change(WorkspaceEdit((FILE_EDIT,) * 50)),
     CodeAction(LONG, LONG, edit=WorkspaceEdit((FILE_EDIT,)), raw=LONG),
     RootStatus("/r", ServerState.ACTIVE, stderr=LONG),
     WorkspaceStatus(0.0, (ServerStatus("s" * 500, *ROW),) * 60, {"configured": 60}),

@@ -162,7 +162,7 @@ def test_an_edit_says_how_many_in_how_many():
     place = lspkit.Range(lspkit.Position(1, 1), lspkit.Position(1, 2))
     change = lspkit.FileEdit(Path("/a.py"), "file:///a.py", (lspkit.TextEdit(place, "x"),))
     assert str(lspkit.WorkspaceEdit((change,))) == "1 edit in 1 file"
-    assert str(lspkit.AppliedEdit(lspkit.WorkspaceEdit())) == "changed 0 files"
+    assert str(lspkit.Change(lspkit.WorkspaceEdit())) == "changed 0 files"
 
 
 def test_memory_is_for_people():

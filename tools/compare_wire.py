@@ -124,14 +124,14 @@ def writes(ws: Any, folder: Path) -> None:
 @scenario(PULL)
 def writes_with_dependents(ws: Any, folder: Path) -> None:
     ws.check("a.scr", timeout=PATIENCE)
-    ws.write("a.scr", "def other\n", scope="project", timeout=PATIENCE)
+    ws.write("a.scr", "def other\n", check="project", timeout=PATIENCE)
 
 
 @scenario()
 def moves_and_deletes(ws: Any, folder: Path) -> None:
     ws.check("a.scr", timeout=PATIENCE)
-    ws.move("a.scr", "moved.scr", check=True, timeout=PATIENCE)
-    ws.delete("moved.scr", check=True, timeout=PATIENCE)
+    ws.move("a.scr", "moved.scr", check="project", timeout=PATIENCE)
+    ws.delete("moved.scr", check="project", timeout=PATIENCE)
 
 
 @scenario()
@@ -143,7 +143,7 @@ def renames(ws: Any, folder: Path) -> None:
 @scenario(PULL)
 def verified_rename(ws: Any, folder: Path) -> None:
     edit_ = ws.rename("a.scr", 1, 5, new_name="meets")
-    quietly(lambda: ws.apply(edit_, verify=True, force=True, timeout=PATIENCE))
+    quietly(lambda: ws.apply(edit_, check="project", force=True, timeout=PATIENCE))
 
 
 @scenario(PULL)

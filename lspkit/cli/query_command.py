@@ -19,7 +19,8 @@ from lspkit.cli.failure import FOUND, NOTHING_FOUND, UNKNOWN
 from lspkit.cli.open_workspace import open_workspace
 from lspkit.cli.output import Part, as_json, print_lines, print_message, print_result
 from lspkit.cli.project_root import given_path, workspace_of
-from lspkit.edit_types import AppliedEdit, WorkspaceEdit
+from lspkit.diagnostics.report import Change
+from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import PathError, RequestTimeoutError
 from lspkit.types import (
     Call,
@@ -224,12 +225,12 @@ def _print_answer(ws: Workspace, query: Query, result: Any, *, as_data: bool) ->
         print_message(query.nothing)
     else:
         print_lines(query.lines(result, SourceLines(ws.config.boundary(str(ws.root)))))
-    # Those of an applied edit are among what is not verified.
+    # Those of an applied edit are among what is not checked.
     for caveat in getattr(result, "caveats", ()):
         print_message(f"perhaps not all: {caveat}")
     if nothing:
         return NOTHING_FOUND
-    return UNKNOWN if isinstance(result, AppliedEdit) and result.unverified else FOUND
+    return UNKNOWN if isinstance(result, Change) and result.unchecked else FOUND
 
 
 def _position_of(arguments: argparse.Namespace) -> FilePosition:
@@ -301,22 +302,23 @@ def _workspace_symbols(ws: Workspace, question: Question) -> Any:
     return ws.workspace_symbols(question.arguments.query, file, timeout=question.timeout)
 
 
-def _rename(ws: Workspace, question: Question) -> WorkspaceEdit | AppliedEdit:
+def _rename(ws: Workspace, question: Question) -> WorkspaceEdit | Change:
     edit: WorkspaceEdit = question.ask(ws.rename, new_name=question.arguments.new_name)
     if not question.arguments.apply or not edit.changes:
         return edit
-    return ws.apply(edit, verify=True, force=question.arguments.force, timeout=question.timeout)
+    force: bool = question.arguments.force
+    return ws.apply(edit, check="project", force=force, timeout=question.timeout)
 
 
-def _rename_lines(result: WorkspaceEdit | AppliedEdit, sources: SourceLines) -> Iterator[Line]:
+def _rename_lines(result: WorkspaceEdit | Change, sources: SourceLines) -> Iterator[Line]:
     if isinstance(result, WorkspaceEdit):
         yield from edit_lines(result, sources)
         return
     yield from edit_lines(result.edit, sources)
     for file in result.files:
         yield [("changed ", ""), (display_path(file), "path")]
-    for why in result.unverified:
-        yield [("not verified: ", ""), (why, "")]
+    for why in result.unchecked:
+        yield [("not checked: ", ""), (why, "")]
 
 
 #: By command.

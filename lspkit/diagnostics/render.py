@@ -102,14 +102,14 @@ def render(
 
 
 def render_others(
-    new: Mapping[str, Sequence[Diagnostic]], severities: Sequence[str], most: int = MOST
+    new: Mapping[Path, Sequence[Diagnostic]], severities: Sequence[str], most: int = MOST
 ) -> list[str]:
     """The new findings in other files as lines, by file."""
     what = findings_word(severities)
     told = [f"LSP {what} detected in other files:"] if new else []
     for path in sorted(new)[:MOST_FILES]:
         lines = [line_of(one) for one in select_worst(new[path], most)]
-        told += block(plain_line(display_path(Path(path))), lines, len(new[path]) - len(lines))
+        told += block(plain_line(display_path(path)), lines, len(new[path]) - len(lines))
     return told + more_files(len(new) - MOST_FILES)
 
 

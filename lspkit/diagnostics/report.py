@@ -1,12 +1,18 @@
-"""The result of a check, with its evidence."""
+"""The results of a check, with its evidence, and of a change of files.
+
+A `Report` is about one file, an `EditReport` about the files of an edit. A `Change` is the result
+of every call that changes files: what `undo` needs, and the report if the change was checked.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 
 import msgspec
 
 from lspkit.diagnostics.render import (
+    MOST,
     findings_word,
     other_counts,
     plain_line,
@@ -14,6 +20,7 @@ from lspkit.diagnostics.render import (
     render_others,
     unsearched_line,
 )
+from lspkit.edit_types import TouchedFile, WorkspaceEdit
 from lspkit.errors import LspkitError
 from lspkit.types import LONGEST_REPR, Diagnostic, Interpreter, Value, Verdict, cut, display_path
 from lspkit.visible_text import count
@@ -67,22 +74,31 @@ class OtherFiles(Value, frozen=True):
     coverage: str = "none"
     verdict: Verdict = Verdict.UNKNOWN
     #: Findings of any severity by path, in order, without files that have none.
-    diagnostics: dict[str, list[Diagnostic]] = msgspec.field(default_factory=dict)
-    #: Why it is not known whether a file is clean, by path; `""` for files without a known path.
-    unknown: dict[str, str] = msgspec.field(default_factory=dict)
+    diagnostics: dict[Path, list[Diagnostic]] = msgspec.field(default_factory=dict)
+    #: Why it is not known whether a file is clean, by path.
+    unknown: dict[Path, str] = msgspec.field(default_factory=dict)
     #: The findings, compared with the state before the edit, by path; None if nothing was compared.
     #: If the state of a file before the edit is not known, its findings are `introduced`.
-    introduced: dict[str, list[Diagnostic]] | None = None
-    fixed: dict[str, list[Diagnostic]] | None = None
-    remaining: dict[str, list[Diagnostic]] | None = None
+    introduced: dict[Path, list[Diagnostic]] | None = None
+    fixed: dict[Path, list[Diagnostic]] | None = None
+    remaining: dict[Path, list[Diagnostic]] | None = None
     #: The number of files that refer to what the edit changed, and were not checked in time.
     left_out: int = 0
     #: What the edit changed and whose uses could not be searched: names of declarations, and paths
     #: of files if not even their declarations are known.
     unsearched: list[str] = msgspec.field(default_factory=list)
+    #: Why there may be findings in further files; empty if there are none.
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        # `msgspec.convert` leaves the keys of a dict as texts.
+        for name in ("diagnostics", "unknown", "introduced", "fixed", "remaining"):
+            if by_file := getattr(self, name):
+                paths = {Path(path): value for path, value in by_file.items()}
+                msgspec.structs.force_setattr(self, name, paths)
 
     @property
-    def shown(self) -> dict[str, list[Diagnostic]]:
+    def shown(self) -> dict[Path, list[Diagnostic]]:
         """The introduced findings, or all if nothing was compared."""
         return self.diagnostics if self.introduced is None else self.introduced
 
@@ -91,20 +107,23 @@ class OtherFiles(Value, frozen=True):
         new, old = (
             {
                 path: counted
-                for path, findings in one.items()
+                for path, findings in by_file.items()
                 if (counted := [each for each in findings if each.severity.value in severities])
             }
-            for one in (self.shown, self.remaining or {})
+            for by_file in (self.shown, self.remaining or {})
         )
         unchecked = other_counts(
             findings_word(severities), sum(map(len, old.values())), self.left_out
         )
-        names = [display_path(Path(one)) if one.startswith("/") else one for one in self.unsearched]
-        told = render_others(new, severities, most) + unchecked + unsearched_line(names)
-        if self.verdict.unknown and self.coverage != "none" and not told:
-            why = "; ".join(dict.fromkeys(self.unknown.values()))
+        names = [
+            display_path(Path(name)) if name.startswith("/") else name for name in self.unsearched
+        ]
+        lines = render_others(new, severities, most) + unchecked + unsearched_line(names)
+        if self.verdict.unknown and self.coverage != "none" and not lines:
+            reasons = dict.fromkeys([*self.unknown.values(), *filter(None, [self.reason])])
+            why = "; ".join(reasons)
             return [f"other files: unknown ({plain_line(why)})" if why else "other files: unknown"]
-        return told
+        return lines
 
 
 class Report(Value, frozen=True):
@@ -184,3 +203,70 @@ def unchecked_report(path: str, problem: LspkitError) -> Report:
         server, None, "none", 0.0, reason=problem.message, code=problem.code, rule=rule
     )
     return Report(Path(path), verdict_of([], [evidence]), [], [evidence], duration=0.0)
+
+
+class EditReport(Value, frozen=True):
+    """The state of the edited files, and of the others, after an edit."""
+
+    #: By path, in order.
+    reports: list[Report]
+    other_files: OtherFiles = OtherFiles()
+
+    def __str__(self) -> str:
+        first = self.reports[0] if self.reports else None
+        severities = ("error",) if first is None else first.severities
+        most = MOST if first is None else first.max_per_file
+        lines = [str(report) for report in self.reports]
+        lines += self.other_files.lines(severities, most)
+        return "\n".join(lines) or "other files: no errors"
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict about the changed files and the others that were examined."""
+        verdicts = {report.verdict for report in self.reports}
+        if self.other_files.coverage != "none":
+            verdicts.add(self.other_files.verdict)
+        return worst_verdict(verdicts)
+
+
+def worst_verdict(verdicts: Container[Verdict]) -> Verdict:
+    """The verdict about several files together; clean if there are none."""
+    worst = (verdict for verdict in (Verdict.DIRTY, Verdict.UNKNOWN) if verdict in verdicts)
+    return next(worst, Verdict.CLEAN)
+
+
+class Change(Value, frozen=True):
+    """A change of files. `undo` takes it, also the one that `undo` has returned.
+
+    change = ws.write("src/app.py", text, check="project")
+    if change.verdict is lspkit.Verdict.DIRTY:
+        print(change.report)
+        ws.undo(change)
+    """
+
+    #: The edit of a server, if it was one.
+    edit: WorkspaceEdit = WorkspaceEdit()
+    #: Every changed path, folders before their contents.
+    touched: tuple[TouchedFile, ...] = ()
+    #: The state afterwards; None if nothing was checked.
+    report: EditReport | None = None
+    #: After a checked `apply`: why it is not known whether the edit has broken something, one line
+    #: for each file.
+    unchecked: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        line = f"changed {count(len(self.files), 'file')}"
+        return cut(f"{line}; not checked: {'; '.join(self.unchecked)}" if self.unchecked else line)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the report; unknown without one, or if something could not be checked."""
+        if self.report is None:
+            return Verdict.UNKNOWN
+        unchecked = [Verdict.UNKNOWN] if self.unchecked else []
+        return worst_verdict([self.report.verdict, *unchecked])
+
+    @property
+    def files(self) -> list[Path]:
+        """The created, deleted and changed files, in order."""
+        return [file.path for file in self.touched if {file.was, file.now} != {"nothing", "folder"}]

@@ -1,24 +1,28 @@
-"""Applies and undoes edits that servers propose: checked as a whole, all or none.
+"""Changes files: checked as a whole, all or none.
 
-`apply` plans an edit (`plan.py`), carries the changes out (`transaction.py`) and returns an
-`AppliedEdit`, which has what `undo` needs. If either fails, the error names the file and nothing is
-changed. Servers are not notified here.
+`apply` plans an edit that a server proposes (`plan.py`); `write`, `delete` and `move` plan the
+change of one file. Each carries the changes out (`transaction.py`) and returns a `Change`, which
+has what `undo` needs. On failure, the error names the file and nothing is changed. Servers are not
+notified here.
 """
 
 from __future__ import annotations
 
 import hashlib
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from pathlib import Path
 
-from lspkit.edit_types import AppliedEdit, TouchedFile, WorkspaceEdit
+from lspkit.diagnostics.report import Change
+from lspkit.edit_types import FileOperation, TouchedFile, WorkspaceEdit
 from lspkit.edits.open_folders import OpenFolders
 from lspkit.edits.path_errors import changed_error, error_fields, name_to_change
-from lspkit.edits.plan import plan
+from lspkit.edits.plan import plan, refuse_protected
 from lspkit.edits.planned_tree import FileState, PlannedChange, PlannedTree
-from lspkit.edits.single_file import BeforeStep, no_step
-from lspkit.edits.transaction import carry_out
-from lspkit.workspace_boundary import Boundary
+from lspkit.edits.text_edits import encode
+from lspkit.edits.transaction import BeforeStep, carry_out, no_step
+from lspkit.protocol.text import BYTE_ORDER_MARK
+from lspkit.workspace_boundary import Boundary, locate
 
 
 def apply(
@@ -27,27 +31,69 @@ def apply(
     *,
     versions: Mapping[str, int] | None = None,
     before_step: BeforeStep = no_step,
-) -> AppliedEdit:
+) -> Change:
     """Apply an edit, all of it or nothing.
 
     `versions` are the server's current versions of its open documents, by URI.
     """
     with OpenFolders(boundary.for_changes()) as folders:
         changes = plan(edit, folders, versions or {})
-        left = carry_out(changes, folders, before_step)
-    return AppliedEdit(edit, tuple(_touched_file(change, left[change.path]) for change in changes))
+        return Change(edit, _touched_files(changes, folders, before_step))
 
 
-def undo(applied: AppliedEdit, boundary: Boundary, *, before_step: BeforeStep = no_step) -> None:
-    """Undo an edit, all of it or nothing, and only if nothing has changed since.
+def write(path: str, text: str, boundary: Boundary, *, before_step: BeforeStep = no_step) -> Change:
+    """Write a file, whether it exists or not. Missing folders are created.
 
-    A folder that the edit created is kept if it is not empty.
+    If the path is a link, its target is replaced. Mode and byte order mark of the file are kept.
     """
     with OpenFolders(boundary.for_changes()) as folders:
         tree = PlannedTree(folders)
-        for one in applied.touched:
-            _take_back(one, tree)
-        carry_out(tree.changes(), folders, before_step)
+        real = locate(path, folders.boundary, may_be_missing=True).path
+        state = tree.at(real)
+        refuse_protected(tree, path, real)
+        is_marked = state.data.startswith(BOM_UTF8) and not text.startswith(BYTE_ORDER_MARK)
+        data = encode(BOM_UTF8 if is_marked else b"", text, path)
+        tree.put(real, FileState("file", data, state.mode, state.owner))
+        return Change(touched=_touched_files(tree.changes(), folders, before_step))
+
+
+def delete(path: str, boundary: Boundary) -> Change:
+    """Delete a file. Of a link, only the link is deleted."""
+    locate(path, boundary.for_changes())
+    operation = FileOperation("delete", Path(path), "")
+    return _without_edit(apply(WorkspaceEdit((operation,)), boundary))
+
+
+def move(old: str, new: str, boundary: Boundary) -> Change:
+    """Move a file. Missing folders are created. A link itself is moved, not its target."""
+    locate(old, boundary.for_changes())
+    locate(new, boundary.for_changes(), may_be_missing=True)
+    operation = FileOperation("rename", Path(old), "", Path(new))
+    return _without_edit(apply(WorkspaceEdit((operation,)), boundary))
+
+
+def _without_edit(change: Change) -> Change:
+    return Change(touched=change.touched)
+
+
+def undo(change: Change, boundary: Boundary, *, before_step: BeforeStep = no_step) -> Change:
+    """Undo a change, all of it or nothing, and only if nothing has changed since.
+
+    A folder that the change created is kept if it is not empty.
+    """
+    with OpenFolders(boundary.for_changes()) as folders:
+        tree = PlannedTree(folders)
+        for file in change.touched:
+            _take_back(file, tree)
+        return Change(touched=_touched_files(tree.changes(), folders, before_step))
+
+
+def _touched_files(
+    changes: list[PlannedChange], folders: OpenFolders, before_step: BeforeStep
+) -> tuple[TouchedFile, ...]:
+    """Carry the changes out."""
+    left = carry_out(changes, folders, before_step)
+    return tuple(_touched_file(change, left[change.path]) for change in changes)
 
 
 def _touched_file(change: PlannedChange, left: FileState) -> TouchedFile:
@@ -68,22 +114,22 @@ def _digest(state: FileState) -> str:
     return hashlib.sha256(state.data).hexdigest() if state.is_leaf else ""
 
 
-def _take_back(one: TouchedFile, tree: PlannedTree) -> None:
-    given = str(one.path)
+def _take_back(file: TouchedFile, tree: PlannedTree) -> None:
+    given = str(file.path)
     path = name_to_change(given, tree.boundary)
     now = tree.at(path)
-    made_folder = (one.was, one.now) == ("nothing", "folder")
-    if path != given or not (_is_as_left(now, one) or (made_folder and now.kind == "nothing")):
+    made_folder = (file.was, file.now) == ("nothing", "folder")
+    if path != given or not (_is_as_left(now, file) or (made_folder and now.kind == "nothing")):
         message = (
-            f"{given} is no longer as the edit left it, so the edit cannot be undone; "
+            f"{given} is no longer as the change left it, so the change cannot be undone; "
             "nothing was written, undo by hand or put the file back first"
         )
         raise changed_error(message, **error_fields(given, tree.boundary, path))
-    before = FileState(one.was, one.before or b"", one.mode, one.owner)
+    before = FileState(file.was, file.before or b"", file.mode, file.owner)
     tree.put(path, before, if_empty=made_folder)
 
 
-def _is_as_left(now: FileState, one: TouchedFile) -> bool:
-    if now.kind == "file" and now.mode != one.mode_now:
+def _is_as_left(now: FileState, file: TouchedFile) -> bool:
+    if now.kind == "file" and now.mode != file.mode_now:
         return False
-    return (now.kind, _digest(now)) == (one.now, one.sha256)
+    return (now.kind, _digest(now)) == (file.now, file.sha256)

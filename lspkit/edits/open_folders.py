@@ -8,11 +8,9 @@ final, `confirm` checks that the path still leads to it.
 from __future__ import annotations
 
 import collections
-import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
 from typing import Self
 
 from lspkit.edits.directory import Directory, Identity, open_base
@@ -130,30 +128,3 @@ class OpenFolders:
         """Raise `ECHANGED` if one of them was moved or replaced."""
         for path, known in self._known.items():
             confirm(path, known, self.boundary)
-
-
-@contextlib.contextmanager
-def reach_folder(path: str, boundary: Boundary, *, make: bool = False) -> Iterator[Directory]:
-    """Open the folder at a real path; with `make`, missing folders are created.
-
-    They are removed again if the block fails.
-    """
-    made: list[tuple[Directory, str]] = []
-    with contextlib.ExitStack() as held:
-        folder, names = steps_to(path, boundary)
-        held.enter_context(folder)
-        try:
-            for name in names:
-                if make and folder.look(name) is None:
-                    made.append((folder, name))
-                    try:
-                        folder.make(name)
-                    except FileExistsError:  # another process created it
-                        made.pop()
-                folder = held.enter_context(descend(folder, name, boundary))
-            yield folder
-        except BaseException:
-            for parent, name in reversed(made):
-                with contextlib.suppress(OSError):  # another process uses it
-                    parent.remove(name)
-            raise

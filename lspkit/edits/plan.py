@@ -75,7 +75,7 @@ class _EditSimulation:
         if state.kind != "file":
             what = "does not exist" if state.kind == "nothing" else f"is a {state.kind}"
             raise PathError(f"{given} {what}; {AGAIN}", code="ENOENT", **about)
-        self._refuse_protected(given, real)
+        refuse_protected(self.tree, given, real)
         mark, text = decode(state.data, given)
         before, edits = self._start(change, given, real, text)
         found = spans(before, edits, given)
@@ -110,20 +110,13 @@ class _EditSimulation:
         message = f"{given} has changed since the edit was made for it; {AGAIN}"
         raise changed_error(message, **about)
 
-    def _refuse_protected(self, given: str, real: str) -> None:
-        if self.tree.is_on_disk(real):
-            folder, name = self.tree.folders.home(real)
-            if not folder.writable(name):
-                message = f"{given} is write-protected; nothing was written"
-                raise write_error(message, **error_fields(given, self.boundary, real))
-
     def create(self, change: FileOperation) -> None:
         """A new, empty file."""
         given = _named_path(change.path, change.uri, self.boundary)
         path = name_leading_inside(given, self.boundary)
         state = self.tree.at(path)
         if state.kind == "file" and change.overwrite:
-            self._refuse_protected(given, path)
+            refuse_protected(self.tree, given, path)
             self.tree.put(path, msgspec.structs.replace(state, data=b""))
         elif state.kind == "nothing":
             self.tree.put(path, FileState("file"))
@@ -165,7 +158,7 @@ class _EditSimulation:
             raise write_error(f"{message}; nothing was written", **about)
         if there.kind != "nothing":
             if change.overwrite and "folder" not in (state.kind, there.kind):
-                self._refuse_protected(new_given, new)
+                refuse_protected(self.tree, new_given, new)
             elif change.ignore_if_exists and not change.overwrite:
                 return
             else:
@@ -198,3 +191,12 @@ def _named_path(path: Path | None, uri: str, boundary: Boundary) -> str:
         f"{uri or 'a change without a URI'} names no file of this machine; nothing was written"
     )
     raise PathError(message, code="EOUTSIDE", **error_fields(uri, boundary))
+
+
+def refuse_protected(tree: PlannedTree, given: str, real: str) -> None:
+    """Raise a `PathError` if a file on disk must not be written."""
+    if tree.at(real).kind == "file" and tree.is_on_disk(real):
+        folder, name = tree.folders.home(real)
+        if not folder.writable(name):
+            message = f"{given} is write-protected; nothing was written"
+            raise write_error(message, **error_fields(given, tree.boundary, real))

@@ -10,14 +10,20 @@ A process that is killed cannot roll back; it may leave files named `.lspkit-…
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from lspkit.edits import transaction_steps
 from lspkit.edits.open_folders import OpenFolders
 from lspkit.edits.path_errors import error_fields, write_error
 from lspkit.edits.planned_tree import FileState, PlannedChange
-from lspkit.edits.single_file import BeforeStep, no_step
 from lspkit.errors import PathError
+
+#: Called with the number of each step before it is made. For tests.
+BeforeStep = Callable[[int], None]
+
+
+def no_step(number: int) -> None:
+    """Do nothing."""
 
 
 def carry_out(

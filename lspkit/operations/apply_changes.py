@@ -13,9 +13,8 @@ import msgspec
 from lspkit import errors
 from lspkit.answer import INSTALLED_COPY, UNEXPLAINED
 from lspkit.diagnostics.compare import Before, changed_words, drop_reworded
-from lspkit.diagnostics.edit_report import EditReport
-from lspkit.diagnostics.report import OtherFiles, Report, unchecked_report
-from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, WorkspaceEdit, combine_edits
+from lspkit.diagnostics.report import Change, EditReport, OtherFiles, Report
+from lspkit.edit_types import CodeAction, FileEdit, TouchedFile, WorkspaceEdit
 from lspkit.operations.checks import check as checks
 from lspkit.operations.checks.check_edit import CheckEditRequest, check_after
 from lspkit.operations.checks.dependent_files import (
@@ -39,60 +38,49 @@ from lspkit.visible_text import count, one_line
 MOST_NAMES = 6
 
 
-class WriteRequest(Request[Report], frozen=True, kw_only=True):
-    """Write a text to a file."""
+class ChangeRequest(Request[Change], frozen=True, kw_only=True):
+    """Base of the requests that change files."""
 
     only_once = True
+
+    #: What is checked afterwards: the changed files, or also those that depend on them.
+    check: Literal["file", "project"] | None = None
+
+
+class WriteRequest(ChangeRequest, frozen=True, kw_only=True):
+    """Write a text to a file."""
 
     path: str
     text: str
-    #: `project` adds the files that depend on it.
-    scope: Literal["file", "project"] = "file"
 
 
-class DeleteRequest(Request[EditReport | None], frozen=True, kw_only=True):
+class DeleteRequest(ChangeRequest, frozen=True, kw_only=True):
     """Delete a file."""
 
-    only_once = True
-
     path: str
-    #: Whether to check the files that depend on it.
-    check: bool = False
 
 
-class MoveRequest(Request[EditReport | None], frozen=True, kw_only=True):
+class MoveRequest(ChangeRequest, frozen=True, kw_only=True):
     """Move a file."""
-
-    only_once = True
 
     path: str
     new_path: str
-    #: Whether to check the file, and those that depend on it.
-    check: bool = False
 
 
-class ApplyRequest(Request[AppliedEdit], frozen=True, kw_only=True):
-    """Apply an edit that a server proposed."""
-
-    only_once = True
+class ApplyRequest(ChangeRequest, frozen=True, kw_only=True):
+    """Apply an edit that a server proposed; if a check says that it breaks something, undo it."""
 
     edit: WorkspaceEdit | None = None
     #: Instead of an edit: an action, whose edit may have to be resolved first.
     action: CodeAction | None = None
-    #: Whether to check the changed files afterwards, and undo the edit if it introduces errors.
-    verify: bool = False
     #: Whether to apply also an edit that may be incomplete.
     force: bool = False
 
 
-class UndoRequest(Request[EditReport | None], frozen=True, kw_only=True):
-    """Undo an edit."""
+class UndoRequest(ChangeRequest, frozen=True, kw_only=True):
+    """Undo a change."""
 
-    only_once = True
-
-    applied: AppliedEdit
-    #: Whether to check the files, and those that depend on them.
-    check: bool = False
+    change: Change
 
 
 class ShowTextsRequest(Request[int], frozen=True, kw_only=True):
@@ -116,18 +104,37 @@ class ShowDiskRequest(Request[None], frozen=True, kw_only=True):
     number: int
 
 
-@operation("write", WriteRequest, Report)
-def write(request: WriteRequest, host: Host) -> Report:
+@operation("write", WriteRequest, Change)
+def write(request: WriteRequest, host: Host) -> Change:
     """Write the file, and check it."""
-    before = _present_text(host, request.path) if request.scope == "project" else None
-    host.write_file(request.path, request.text)
-    checked = checks.CheckRequest(path=request.path, scope=request.scope)
-    try:
-        if request.scope == "file":
-            return checks.check(checked, host)
-        return checks.check_project(checked, host, before)
-    except (errors.NoServerError, errors.ServerUnavailableError) as problem:
-        return unchecked_report(request.path, problem)  # the file is written nevertheless
+    before = _present_text(host, request.path) if request.check == "project" else None
+    change = host.write_file(request.path, request.text)
+    return _with_report(host, change, request.check, (EditedFile(request.path, before),))
+
+
+def _with_report(
+    host: Host,
+    change: Change,
+    check: Literal["file", "project"] | None,
+    files: tuple[EditedFile, ...] = (),
+    gone: tuple[str, ...] = (),
+    search: EditSearch | None = None,
+) -> Change:
+    """The change with a report about its files, and about those that depend on them.
+
+    `search` has the latter if they had to be searched before the change.
+    """
+    if check == "project":
+        search = search or find_dependents(host, files)
+        report = check_after(CheckEditRequest(files=files, gone=gone), host, search)
+    elif check == "file" and files:
+        paths = tuple(file.path for file in files)
+        reports = checks.check_all(checks.CheckAllRequest(paths=paths), host)
+        report = EditReport(list(reports.values()))
+    else:
+        return change
+    host.raise_if_cancelled()
+    return msgspec.structs.replace(change, report=report)
 
 
 def _present_text(host: Host, path: str) -> str | None:
@@ -139,25 +146,21 @@ def _present_text(host: Host, path: str) -> str | None:
     return text.value
 
 
-@operation("delete", DeleteRequest, EditReport | None)
-def delete(request: DeleteRequest, host: Host) -> EditReport | None:
+@operation("delete", DeleteRequest, Change)
+def delete(request: DeleteRequest, host: Host) -> Change:
     """Delete the file, and check those that depend on it."""
-    search = _before_removal(host, request.path) if request.check else EditSearch()
-    host.delete_file(request.path)
-    if not request.check:
-        return None
-    return check_after(CheckEditRequest(files=(), gone=(request.path,)), host, search)
+    search = _before_removal(host, request.path) if request.check == "project" else None
+    change = host.delete_file(request.path)
+    return _with_report(host, change, request.check, gone=(request.path,), search=search)
 
 
-@operation("move", MoveRequest, EditReport | None)
-def move(request: MoveRequest, host: Host) -> EditReport | None:
+@operation("move", MoveRequest, Change)
+def move(request: MoveRequest, host: Host) -> Change:
     """Move the file, and check it and those that depend on it."""
-    search = _before_removal(host, request.path) if request.check else EditSearch()
-    host.move_file(request.path, request.new_path)
-    if not request.check:
-        return None
+    search = _before_removal(host, request.path) if request.check == "project" else None
+    change = host.move_file(request.path, request.new_path)
     files = (EditedFile(request.new_path),)
-    return check_after(CheckEditRequest(files=files, gone=(request.path,)), host, search)
+    return _with_report(host, change, request.check, files, (request.path,), search)
 
 
 def _before_removal(host: Host, path: str) -> EditSearch:
@@ -183,23 +186,19 @@ def _check_others(host: Host, search: EditSearch, paths: tuple[str, ...]) -> Oth
     return check_dependents(host, search, paths, scope)
 
 
-@operation("undo", UndoRequest, EditReport | None)
-def undo(request: UndoRequest, host: Host) -> EditReport | None:
-    """Undo the edit, and check its files and those that depend on them."""
+@operation("undo", UndoRequest, Change)
+def undo(request: UndoRequest, host: Host) -> Change:
+    """Undo the change, and check its files and those that depend on them."""
     files: list[EditedFile] = []
     gone: list[str] = []
-    for one in request.applied.touched if request.check else ():
-        path = str(one.path)
-        if one.was == "file":
+    for file in request.change.touched if request.check else ():
+        path = str(file.path)
+        if file.was == "file":
             files.append(EditedFile(path, _present_text(host, path)))
-        elif one.now == "file":
+        elif file.now == "file":
             gone.append(path)
-    host.undo_edit(request.applied)
-    if not request.check:
-        return None
-    search = find_dependents(host, files)
-    checked = CheckEditRequest(files=tuple(files), gone=tuple(gone))
-    return check_after(checked, host, search)
+    change = host.undo_edit(request.change)
+    return _with_report(host, change, request.check, tuple(files), tuple(gone))
 
 
 @operation("show_texts", ShowTextsRequest, int)
@@ -214,35 +213,34 @@ def show_disk(request: ShowDiskRequest, host: Host) -> None:
     host.end_overlay(request.number)
 
 
-@operation("apply", ApplyRequest, AppliedEdit)
-def apply(request: ApplyRequest, host: Host) -> AppliedEdit:
+@operation("apply", ApplyRequest, Change)
+def apply(request: ApplyRequest, host: Host) -> Change:
     """Apply an edit or an action, all or none."""
     edit = request.edit
     if request.action is not None:
-        found = resolve_action(host, request.action)
-        if isinstance(found, WireCommand):
-            return _run(host, request.action, found, verify=request.verify)
-        edit = found
+        resolved = resolve_action(host, request.action)
+        if isinstance(resolved, WireCommand):
+            return _run(host, request.action, resolved, request.check)
+        edit = resolved
     if edit is None:
         raise errors.RequestFailedError(
             "there is nothing to apply: neither an edit nor an action was given"
         )
     if (missing := missing_parts(edit)) and not request.force:
         raise incomplete_error(missing)
-    if not request.verify:
+    if request.check is None:
         return host.apply_edit(edit)
     versions = host.document_versions(edit)
     before = _reports(host, edit)
-    texts = _texts(edit).items()
-    search = find_dependents(host, [EditedFile(str(one), *both) for one, both in texts])
-    search, left = _with_word_files(host, search, edit)
-    _check_others(host, search, tuple(str(path) for path in edit.files))
-    applied = host.apply_edit(edit, versions)
-    verified = _verify(host, applied, before, search)
+    search, left_out = EditSearch(), ""
+    if request.check == "project":
+        files = [EditedFile(str(path), *texts) for path, texts in _texts(edit).items()]
+        search, left_out = _with_word_files(host, find_dependents(host, files), edit)
+        _check_others(host, search, tuple(str(path) for path in edit.files))
+    change = _verify(host, host.apply_edit(edit, versions), before, search)
     doubts = tuple(one_line(caveat.message) for caveat in edit.caveats)
-    return msgspec.structs.replace(
-        verified, unverified=(*verified.unverified, *doubts, *filter(None, [left]))
-    )
+    unchecked = (*change.unchecked, *doubts, *filter(None, [left_out]))
+    return msgspec.structs.replace(change, unchecked=unchecked)
 
 
 def _with_word_files(host: Host, search: EditSearch, edit: WorkspaceEdit) -> tuple[EditSearch, str]:
@@ -252,15 +250,15 @@ def _with_word_files(host: Host, search: EditSearch, edit: WorkspaceEdit) -> tup
     if not names or not path:
         return search, ""
     near = tuple(path.stem for path in edit.files)
-    found = host.find_words(path, path, names, near, SEARCH_SECONDS)
+    word_files = host.find_words(path, path, names, near, SEARCH_SECONDS)
     edited = {*map(str, edit.files), *search.old}
-    words = {other: held for other, held in found.code.items() if other not in edited}
+    words = {other: held for other, held in word_files.code.items() if other not in edited}
     chosen = files_to_open(words)
     lines = {other: tuple(sorted({word.line for word in words[other]})) for other in chosen}
     search = msgspec.structs.replace(search, lines={**lines, **search.lines})
     left = len(words) - len(chosen)
     if not left:
-        return search, found.reason
+        return search, word_files.reason
     return search, f"{count(left, 'file')} with {' or '.join(names)} in code: not checked"
 
 
@@ -271,15 +269,15 @@ def renamed_names(edit: WorkspaceEdit) -> tuple[str, ...]:
         if not isinstance(change, FileEdit) or change.before is None:
             continue
         text = Text(change.before)
-        for one in change.edits:
-            start, end = one.range.start, one.range.end
+        for replacement in change.edits:
+            start, end = replacement.range.start, replacement.range.end
             old = text.value[
                 text.offset(start.line - 1, start.column - 1) : text.offset(
                     end.line - 1, end.column - 1
                 )
             ]
-            if old.isidentifier() and one.new_text.isidentifier():
-                names |= {old: None, one.new_text: None}
+            if old.isidentifier() and replacement.new_text.isidentifier():
+                names |= {old: None, replacement.new_text: None}
     return tuple(names) if len(names) <= MOST_NAMES else ()
 
 
@@ -300,7 +298,9 @@ def incomplete_error(missing: tuple[Caveat, ...]) -> errors.IncompleteEditError:
     return errors.IncompleteEditError(f"{message}; `force` applies it anyway", reasons=reasons)
 
 
-def _run(host: Host, action: CodeAction, command: WireCommand, *, verify: bool) -> AppliedEdit:
+def _run(
+    host: Host, action: CodeAction, command: WireCommand, check: Literal["file", "project"] | None
+) -> Change:
     """Let the server execute a command: all edits that it requests are applied, or none.
 
     The changed files are not known in advance, so only the action's own file is checked before.
@@ -310,9 +310,9 @@ def _run(host: Host, action: CodeAction, command: WireCommand, *, verify: bool) 
         message = f"{action.via} has changed since {action.title!r} was offered; request it again"
         raise errors.PathError(message, code="ECHANGED", path=action.via)
     before: dict[Path, Report] = {}
-    if verify:
+    if check:
         before = checks.check_all(checks.CheckAllRequest(paths=(action.via,)), host)
-    made: list[AppliedEdit] = []
+    made: list[Change] = []
 
     def make(reply: Reply) -> None:
         for wire in decode_edits(reply):
@@ -322,54 +322,65 @@ def _run(host: Host, action: CodeAction, command: WireCommand, *, verify: bool) 
     arguments = command.arguments or []
     try:
         host.run_command(action.server, action.via, command.command, arguments, make)
-        applied = combine_edits(made, action.server)
+        change = combine_changes(made, action.server)
         search = EditSearch()
-        if verify:
-            texts = _texts(applied.edit).items()
-            files = [EditedFile(str(one), both[0]) for one, both in texts]
+        if check == "project":
+            texts = _texts(change.edit).items()
+            files = [EditedFile(str(path), before_and_after[0]) for path, before_and_after in texts]
             search = find_dependents(host, files)
     except BaseException as reason:  # also an interrupt: the caller does not get the edits
         _undo_all(host, made, reason)
         raise
-    return _verify(host, applied, before, search) if verify else applied
+    return _verify(host, change, before, search) if check else change
+
+
+def combine_changes(changes: list[Change], server: str) -> Change:
+    """Combine changes that were made one after the other."""
+    touched: dict[Path, TouchedFile] = {}
+    for file in (file for change in changes for file in change.touched):
+        first = touched.get(file.path, file)
+        touched[file.path] = msgspec.structs.replace(
+            file, was=first.was, before=first.before, mode=first.mode, owner=first.owner
+        )
+    parts = tuple(part for change in changes for part in change.edit.changes)
+    there = tuple(file for file in touched.values() if {file.was, file.now} != {"nothing"})
+    return Change(WorkspaceEdit(parts, server), there)
 
 
 def _reports(host: Host, edit: WorkspaceEdit) -> dict[Path, Report]:
     """Reports about the files of an edit before it is applied."""
-    paths = tuple(str(one.path) for one in edit.changes if one.path is not None)
+    paths = tuple(str(change.path) for change in edit.changes if change.path is not None)
     return checks.check_all(checks.CheckAllRequest(paths=paths), host)
 
 
-def _verify(
-    host: Host, applied: AppliedEdit, before: dict[Path, Report], search: EditSearch
-) -> AppliedEdit:
+def _verify(host: Host, change: Change, before: dict[Path, Report], search: EditSearch) -> Change:
     """Check what was changed; undo the edit if it breaks anything, or if the check is ended.
 
     The result has what could not be checked.
     """
     try:
-        new, unverified = _check_applied(host, applied, before, search)
+        new, checked = _check_applied(host, change, before, search)
     except BaseException as reason:  # also an interrupt: the caller does not get the edit
-        _undo_all(host, [applied], reason)
+        _undo_all(host, [change], reason)
         raise
     if not new:
-        return msgspec.structs.replace(applied, unverified=unverified)
-    host.undo_edit(applied)
-    found = "; ".join(str(one) for findings in new for one in findings[:3])
+        return checked
+    host.undo_edit(change)
+    lines = "; ".join(str(finding) for findings in new for finding in findings[:3])
     raise errors.RequestFailedError(
-        f"the edit was undone, since it introduces errors: {found}",
-        server=applied.edit.server,
-        introduced=tuple(_as_data(one) for findings in new for one in findings),
+        f"the edit was undone, since it introduces errors: {lines}",
+        server=change.edit.server,
+        introduced=tuple(_as_data(finding) for findings in new for finding in findings),
     )
 
 
-def _undo_all(host: Host, edits: list[AppliedEdit], reason: BaseException) -> None:
-    """Undo edits, the last first. One that cannot be undone is the error, unless the caller has
+def _undo_all(host: Host, changes: list[Change], reason: BaseException) -> None:
+    """Undo changes, the last first. One that cannot be undone is the error, unless the caller has
     interrupted the call."""
     failures: list[errors.LspkitError] = []
-    for one in reversed(edits):
+    for change in reversed(changes):
         try:
-            host.undo_edit(one)
+            host.undo_edit(change)
         except errors.LspkitError as problem:
             failures.append(problem)
             reason.add_note(f"an edit was not undone: {problem}")
@@ -378,28 +389,33 @@ def _undo_all(host: Host, edits: list[AppliedEdit], reason: BaseException) -> No
 
 
 def _check_applied(
-    host: Host, applied: AppliedEdit, before: dict[Path, Report], search: EditSearch
-) -> tuple[list[list[Diagnostic]], tuple[str, ...]]:
-    """The new errors in the changed files and those that depend on them, by file, and a line for
-    everything that could not be checked. Raises `CancelledError` if the caller has cancelled."""
-    there = tuple(str(one.path) for one in applied.touched if one.now == "file")
+    host: Host, change: Change, before: dict[Path, Report], search: EditSearch
+) -> tuple[list[list[Diagnostic]], Change]:
+    """The new errors in the changed files and those that depend on them, by file, and the change
+    with its report. Raises `CancelledError` if the caller has cancelled."""
+    edit = change.edit
+    there = tuple(str(file.path) for file in change.touched if file.now == "file")
     after = checks.check_all(checks.CheckAllRequest(paths=there), host)
-    new = _without_copies(applied.edit, _introduced_errors(applied.edit, before, after))
-    unknown = {str(path): one.why for path, one in after.items() if one.verdict.unknown}
-    left_out = 0
+    new = _without_copies(edit, _introduced_errors(edit, before, after))
+    unknown = {path: report.why for path, report in after.items() if report.verdict.unknown}
+    others, left_out = OtherFiles(), 0
     if not new and search.lines:
         others = _check_others(host, search, there)
-        severities = next((one.severities for one in after.values()), ("error",))
-        new = _introduced_elsewhere(host, applied.edit, others, severities)
+        severities = next((report.severities for report in after.values()), ("error",))
+        new = _introduced_elsewhere(host, edit, others, severities)
         unknown |= others.unknown
-        named = others.unknown.keys() & set(search.dependents)
+        named = others.unknown.keys() & {Path(path) for path in search.dependents}
         left_out = others.left_out - len(named)
-    new = _without_copies(applied.edit, new)
+    new = _without_copies(edit, new)
     host.raise_if_cancelled()
-    lines = [f"{path}: {why}" if path else why for path, why in unknown.items()]
+    lines = [f"{path}: {why}" for path, why in unknown.items()]
+    if others.reason:
+        lines.append(others.reason)
     if left_out > 0:
         lines.append(f"{count(left_out, 'file')} with uses of it: not checked in time")
-    return new, tuple(map(one_line, lines))
+    report = EditReport(list(after.values()), others)
+    unchecked = tuple(map(one_line, lines))
+    return new, msgspec.structs.replace(change, report=report, unchecked=unchecked)
 
 
 def _without_copies(
@@ -437,13 +453,13 @@ def _introduced_elsewhere(
 ) -> list[list[Diagnostic]]:
     """The new findings that count in other files, by file, without those that are reworded."""
     words = _renamed_words(edit)
-    found: list[list[Diagnostic]] = []
+    introduced: list[list[Diagnostic]] = []
     for path, findings in (others.introduced or {}).items():
-        text = host.read_text(path)
+        text = host.read_text(str(path))
         gone = Before(text, tuple((others.fixed or {}).get(path, ())))
-        new = [one for one in findings if one.severity.value in severities]
-        found.append(drop_reworded(new, text, gone, words))
-    return [new for new in found if new]
+        new = [finding for finding in findings if finding.severity.value in severities]
+        introduced.append(drop_reworded(new, text, gone, words))
+    return [new for new in introduced if new]
 
 
 def _renamed_words(edit: WorkspaceEdit) -> set[str]:
@@ -459,11 +475,11 @@ def _introduced_errors(
     """
     texts = _texts(edit)
     words = _renamed_words(edit)
-    found = [
+    introduced = [
         _new_findings(report, before.get(path), texts.get(path), words)
         for path, report in after.items()
     ]
-    return [new for new in found if new]
+    return [new for new in introduced if new]
 
 
 def _new_findings(
@@ -471,21 +487,21 @@ def _new_findings(
 ) -> list[Diagnostic]:
     if report.introduced is None or before is None:
         return [] if before is not None and before.counted else report.counted
-    new = [one for one in report.introduced if one.severity.value in report.severities]
+    new = [finding for finding in report.introduced if finding.severity.value in report.severities]
     if not new or texts is None:
         return new
     # The compared findings may belong to an older text than the edited one.
-    gone = tuple(one for one in report.fixed or () if one in before.diagnostics)
+    gone = tuple(finding for finding in report.fixed or () if finding in before.diagnostics)
     return drop_reworded(new, Text(texts[1]), Before(Text(texts[0]), gone), words)
 
 
 def _texts(edit: WorkspaceEdit) -> dict[Path, tuple[str, str]]:
     """The text of each file before and after the edit, which may change it more than once."""
     texts: dict[Path, tuple[str, str]] = {}
-    for one in edit.changes:
-        if not isinstance(one, FileEdit) or one.path is None:
+    for change in edit.changes:
+        if not isinstance(change, FileEdit) or change.path is None:
             continue
-        if one.before is not None and one.after is not None:
-            first, _ = texts.get(one.path, (one.before, ""))
-            texts[one.path] = first, one.after
+        if change.before is not None and change.after is not None:
+            first, _ = texts.get(change.path, (change.before, ""))
+            texts[change.path] = first, change.after
     return texts

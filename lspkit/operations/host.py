@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 
-from lspkit.edit_types import AppliedEdit, ChangedFiles, WorkspaceEdit
+from lspkit.diagnostics.report import Change
+from lspkit.edit_types import ChangedFiles, WorkspaceEdit
 from lspkit.errors import LspkitError
 from lspkit.protocol.text import Encoding, Text
 
@@ -246,21 +247,19 @@ class Host(Protocol):
 
     # Changes
 
-    def write_file(self, path: str, text: str) -> None:
+    def write_file(self, path: str, text: str) -> Change:
         """Write a file, and notify the servers."""
         ...
 
-    def delete_file(self, path: str) -> None:
+    def delete_file(self, path: str) -> Change:
         """Delete a file, and notify the servers."""
         ...
 
-    def move_file(self, path: str, new_path: str) -> None:
+    def move_file(self, path: str, new_path: str) -> Change:
         """Move a file, and notify the servers."""
         ...
 
-    def apply_edit(
-        self, edit: WorkspaceEdit, versions: dict[str, int] | None = None
-    ) -> AppliedEdit:
+    def apply_edit(self, edit: WorkspaceEdit, versions: dict[str, int] | None = None) -> Change:
         """Apply an edit, all or none, and notify the servers.
 
         `versions` are those of documents that the edit has to be for, by URI; None: the present
@@ -275,8 +274,8 @@ class Host(Protocol):
         """
         ...
 
-    def undo_edit(self, applied: AppliedEdit) -> None:
-        """Undo an edit, all or none, and notify the servers. Also after a cancel."""
+    def undo_edit(self, change: Change) -> Change:
+        """Undo a change, all or none, and notify the servers. Also after a cancel."""
         ...
 
     def show_texts(self, texts: dict[str, str]) -> int:

@@ -13,9 +13,13 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from lspkit.config.load import Loaded
-from lspkit.edit_types import AppliedEdit
 from lspkit.errors import CancelledError, LspkitError, RequestTimeoutError, WorkspaceClosedError
-from lspkit.operations.apply_changes import ShowDiskRequest, ShowTextsRequest, UndoRequest
+from lspkit.operations.apply_changes import (
+    ApplyRequest,
+    ShowDiskRequest,
+    ShowTextsRequest,
+    UndoRequest,
+)
 from lspkit.operations.host_results import Settings
 from lspkit.operations.request import OPERATIONS, Request
 from lspkit.operations.workspace_state import (
@@ -192,8 +196,8 @@ class LocalEngine:
         try:
             if shown:
                 self.run(ShowDiskRequest(number=result), Limits(client=limits.client))
-            elif isinstance(result, AppliedEdit):
-                self.run(UndoRequest(applied=result), Limits(client=limits.client))
+            elif isinstance(request, ApplyRequest):
+                self.run(UndoRequest(change=result), Limits(client=limits.client))
         except LspkitError as problem:
             interrupt.add_note(f"{'an overlay' if shown else 'an edit'} was not undone: {problem}")
 

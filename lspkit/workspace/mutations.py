@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from typing import Literal, overload
+from typing import Literal
 
 import lspkit.operations as ops
-from lspkit.diagnostics.edit_report import EditReport
-from lspkit.diagnostics.report import Report
-from lspkit.edit_types import AppliedEdit, CodeAction, WorkspaceEdit
+from lspkit.diagnostics.report import Change
+from lspkit.edit_types import CodeAction, WorkspaceEdit
 from lspkit.runtime.concurrency.call import CancelLike
 from lspkit.runtime.engine_api import Engine, Limits
-from lspkit.workspace.queries import PathLike
+from lspkit.workspace.queries import PathLike, Place, file_of
 
 #: Default timeout of `check` in seconds.
 CHECK_TIMEOUT = 60.0
+#: What is checked after a change: nothing, its files, or also the files that depend on them.
+Check = Literal["file", "project", False]
 
 
 class Mutations:
@@ -26,137 +27,92 @@ class Mutations:
 
     def write(
         self,
-        path: PathLike,
+        path: PathLike | Place,
         text: str,
         *,
-        scope: Literal["file", "project"] = "file",
+        check: Check = "file",
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
-    ) -> Report:
+    ) -> Change:
         """Write a text to a file in UTF-8, and check the file. Missing folders are created.
 
         The file is replaced atomically and keeps its mode; a byte order mark is kept. With
-        `scope="project"` the report also covers the files that depend on what has changed, as in
-        `check`.
+        `check="project"` the files that depend on what has changed are checked, too.
         """
-        if scope not in ("file", "project"):
-            raise ValueError(f'scope must be "file" or "project", not {scope!r}')
-        request = ops.WriteRequest(path=os.fspath(path), text=text, scope=scope)
+        request = ops.WriteRequest(path=file_of(path), text=text, check=_checked(check))
         return self._engine.run(request, Limits(timeout, cancel))
 
-    @overload
-    def delete(self, path: PathLike, *, check: Literal[False] = False) -> None: ...
-
-    @overload
     def delete(
         self,
-        path: PathLike,
+        path: PathLike | Place,
         *,
-        check: bool,
-        timeout: float | None = ...,
-        cancel: CancelLike | None = ...,
-    ) -> EditReport | None: ...
-
-    def delete(
-        self,
-        path: PathLike,
-        *,
-        check: bool = False,
+        check: Check = False,
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
-    ) -> EditReport | None:
-        """Delete a file.
-
-        With `check` the result is a report about the files that depend on it:
-        `report.other_files`.
-        """
-        request = ops.DeleteRequest(path=os.fspath(path), check=check)
+    ) -> Change:
+        """Delete a file. With `check="project"` the files that depend on it are checked."""
+        request = ops.DeleteRequest(path=file_of(path), check=_checked(check))
         return self._engine.run(request, Limits(timeout, cancel) if check else Limits())
 
-    @overload
-    def move(self, old: PathLike, new: PathLike, *, check: Literal[False] = False) -> None: ...
-
-    @overload
     def move(
         self,
-        old: PathLike,
+        old: PathLike | Place,
         new: PathLike,
         *,
-        check: bool,
-        timeout: float | None = ...,
-        cancel: CancelLike | None = ...,
-    ) -> EditReport | None: ...
-
-    def move(
-        self,
-        old: PathLike,
-        new: PathLike,
-        *,
-        check: bool = False,
+        check: Check = False,
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
-    ) -> EditReport | None:
+    ) -> Change:
         """Move a file. An existing file is not overwritten.
 
-        With `check` the result is a report about the file and those that depend on it.
+        With `check="file"` it is checked afterwards, with `check="project"` also the files that
+        depend on it.
         """
-        request = ops.MoveRequest(path=os.fspath(old), new_path=os.fspath(new), check=check)
+        request = ops.MoveRequest(path=file_of(old), new_path=os.fspath(new), check=_checked(check))
         return self._engine.run(request, Limits(timeout, cancel) if check else Limits())
 
     def apply(
         self,
         edit: WorkspaceEdit | CodeAction,
         *,
-        verify: bool = False,
+        check: Check = False,
         force: bool = False,
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
-    ) -> AppliedEdit:
+    ) -> Change:
         """Apply an edit that a server proposed: all of it, or nothing.
 
-            applied = ws.apply(ws.rename("src/app.py", symbol="old_name", new_name="new_name"))
-            ws.undo(applied)
+            change = ws.apply(ws.rename("src/app.py", symbol="old_name", new_name="new_name"))
+            ws.undo(change)
 
         Nothing is written if a file is outside the workspace, or has changed since the edit was
-        proposed. With `verify` the changed files and those that depend on them are checked
-        afterwards. If the edit introduces errors, it is undone, and the `RequestFailedError` has
-        them in `introduced`. An edit that may be incomplete (`edit.complete` is False) is an
-        `IncompleteEditError`, unless `force` is given.
+        proposed. With `check="file"` the changed files are checked afterwards, with
+        `check="project"` also those that depend on them. If the edit introduces errors, it is
+        undone, and the `RequestFailedError` has them in `introduced`. An edit that may be
+        incomplete (`edit.complete` is False) is an `IncompleteEditError`, unless `force` is given.
         """
         request = ops.ApplyRequest(
             edit=None if isinstance(edit, CodeAction) else edit,
             action=edit if isinstance(edit, CodeAction) else None,
-            verify=verify,
+            check=_checked(check),
             force=force,
         )
         return self._engine.run(request, Limits(timeout, cancel))
 
-    @overload
-    def undo(self, applied: AppliedEdit, *, check: Literal[False] = False) -> None: ...
-
-    @overload
     def undo(
         self,
-        applied: AppliedEdit,
+        change: Change,
         *,
-        check: bool,
-        timeout: float | None = ...,
-        cancel: CancelLike | None = ...,
-    ) -> EditReport | None: ...
-
-    def undo(
-        self,
-        applied: AppliedEdit,
-        *,
-        check: bool = False,
+        check: Check = False,
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
-    ) -> EditReport | None:
-        """Undo an edit: all of it, or nothing if a file has changed since.
+    ) -> Change:
+        """Undo a change: all of it, or nothing if a file has changed since.
 
-        With `check` the result is a report about its files and those that depend on them.
+        With `check="file"` its files are checked afterwards, with `check="project"` also those
+        that depend on them. The result can be undone, too.
         """
-        request = ops.UndoRequest(applied=applied, check=check)
+        request = ops.UndoRequest(change=change, check=_checked(check))
         return self._engine.run(request, Limits(timeout, cancel) if check else Limits())
 
     @contextlib.contextmanager
@@ -183,3 +139,11 @@ class Mutations:
                 with contextlib.suppress(ValueError):  # it has ended already
                     self._engine.run(ops.ShowDiskRequest(number=number), Limits())
                 raise
+
+
+def _checked(check: Check) -> Literal["file", "project"] | None:
+    if check is False:
+        return None
+    if check not in ("file", "project"):
+        raise ValueError(f'check must be "file", "project" or False, not {check!r}')
+    return check

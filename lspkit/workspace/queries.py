@@ -15,6 +15,7 @@ from lspkit.runtime.engine_api import Engine, Limits
 from lspkit.types import (
     Call,
     CallItem,
+    Diagnostic,
     HierarchyItem,
     Hover,
     Location,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 #: A result of an earlier call that is a position.
-Place = Location | Symbol | HierarchyItem | Call
+Place = Location | Symbol | HierarchyItem | Call | Diagnostic
 T = TypeVar("T")
 
 
@@ -43,7 +44,8 @@ class Queries:
     """Questions about code, which change nothing.
 
     A position is a path with a line and a column, or with `symbol=`; or a result of an earlier
-    call: a `Location`, a `Symbol`, a `CallItem`.
+    call: a `Location`, a `Symbol`, a `CallItem`, a `Diagnostic`. It stands for its file where a
+    call is about a file.
     """
 
     _engine: Engine
@@ -125,13 +127,15 @@ class Queries:
         """The signatures of the call at a position inside its parentheses."""
         return self._run_at(ops.SignatureHelpRequest, path, line, column, more)
 
-    def document_symbols(self, path: PathLike, **more: Unpack[FileCallOptions]) -> Answer[Symbol]:
+    def document_symbols(
+        self, path: PathLike | Place, **more: Unpack[FileCallOptions]
+    ) -> Answer[Symbol]:
         """The symbols of the file, as a tree if the server sends one."""
         limits, rest = limits_of(more)
-        return self._engine.run(ops.DocumentSymbolsRequest(path=os.fspath(path), **rest), limits)
+        return self._engine.run(ops.DocumentSymbolsRequest(path=file_of(path), **rest), limits)
 
     def workspace_symbols(
-        self, query: str, path: PathLike | None = None, **more: Unpack[CallOptions]
+        self, query: str, path: PathLike | Place | None = None, **more: Unpack[CallOptions]
     ) -> Answer[Symbol]:
         """Symbols of the workspace whose name matches the query, the exact ones first.
 
@@ -139,8 +143,8 @@ class Queries:
         file are asked, otherwise all running servers. If none is running, the servers for the
         workspace's files are started.
         """
-        where = None if path is None else os.fspath(path)
-        request = ops.WorkspaceSymbolsRequest(query=query, path=where)
+        file = None if path is None else file_of(path)
+        request = ops.WorkspaceSymbolsRequest(query=query, path=file)
         return self._engine.run(request, Limits(**more))
 
     # Who calls whom
@@ -230,7 +234,7 @@ class Queries:
         """
         if isinstance(only, str):
             raise TypeError(f"only is {only!r}: a list of kinds is needed")
-        if isinstance(path, Location) and end_line is None and end_column is None:
+        if isinstance(path, Location | Diagnostic) and end_line is None and end_column is None:
             end_line, end_column = path.range.end.line, path.range.end.column
         extra = {"end_line": end_line, "end_column": end_column, "only": tuple(only)}
         return self._run_at(ops.CodeActionsRequest, path, line, column, more, extra)
@@ -277,13 +281,21 @@ def _position(
     """Path, line and column of a call, which may be given as a result of an earlier call."""
     if isinstance(at, Call):
         at = at.item
-    if not isinstance(at, Location | Symbol | HierarchyItem):
+    if not isinstance(at, Place):
         return os.fspath(at), line, column
     if line is not None or column is not None or symbol is not None:
         raise TypeError(f"{at} is a position: give neither line, column nor symbol besides")
-    if at.path is None:
-        raise PositionError(f"{at} is in no file", bounds="a position in a file")
-    return str(at.path), at.line, at.column
+    return file_of(at), at.line, at.column
+
+
+def file_of(at: PathLike | Place) -> str:
+    """The path of a file that may be given as a result of an earlier call."""
+    place = at.item if isinstance(at, Call) else at
+    if not isinstance(place, Place):
+        return os.fspath(place)
+    if place.path is None:
+        raise PositionError(f"{place} is in no file", bounds="a position in a file")
+    return str(place.path)
 
 
 list_options(Queries)

@@ -27,12 +27,12 @@ from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.engine_api import Engine, Limits, Submitting
 from lspkit.servers.status import WorkspaceStatus
 from lspkit.servers.workspace_event import WorkspaceEvent
-from lspkit.types import Diagnostic, Severity
+from lspkit.types import Diagnostic, Severity, Value
 from lspkit.version import VERSION
 from lspkit.workspace.call_options import CallOptions
 from lspkit.workspace.method_signatures import list_options
 from lspkit.workspace.mutations import CHECK_TIMEOUT, Mutations
-from lspkit.workspace.queries import PathLike, Queries
+from lspkit.workspace.queries import PathLike, Place, Queries, file_of
 from lspkit.workspace.setting_warning import warn_unused
 from lspkit.workspace.trust_warning import warn_once
 from lspkit.workspace_hooks import opened_hooks
@@ -165,7 +165,7 @@ class Workspace(Queries, Mutations):
 
     def check(
         self,
-        path: PathLike,
+        path: PathLike | Place,
         text: str | None = None,
         *,
         scope: Literal["file", "project"] = "file",
@@ -184,13 +184,13 @@ class Workspace(Queries, Mutations):
         if scope not in ("file", "project"):
             raise ValueError(f'scope must be "file" or "project", not {scope!r}')
         request = ops.CheckRequest(
-            path=os.fspath(path), text=text, scope=scope, severities=_severity_names(severities)
+            path=file_of(path), text=text, scope=scope, severities=_severity_names(severities)
         )
         return self._engine.run(request, Limits(timeout, cancel))
 
     def check_all(
         self,
-        paths: Iterable[PathLike],
+        paths: Iterable[PathLike | Place],
         *,
         severities: Sequence[str] | None = None,
         timeout: float | None = CHECK_TIMEOUT,
@@ -200,27 +200,29 @@ class Workspace(Queries, Mutations):
 
         A file that no server can check has a report with the verdict `UNKNOWN`.
         """
-        if isinstance(paths, (str, bytes, os.PathLike)):
+        if isinstance(paths, (str, bytes, os.PathLike, Value)):
             raise TypeError(f"paths is {paths!r}: a list of paths is needed")
         request = ops.CheckAllRequest(
-            paths=tuple(os.fspath(path) for path in paths),
+            paths=tuple(file_of(path) for path in paths),
             severities=_severity_names(severities),
             root=str(self.root),
         )
         return self._engine.run(request, Limits(timeout, cancel))
 
-    def diagnostics(self, path: PathLike | None = None) -> dict[Path, list[Diagnostic]]:
+    def diagnostics(self, path: PathLike | Place | None = None) -> dict[Path, list[Diagnostic]]:
         """The known diagnostics of a file, or of all files. No server is asked."""
-        where = None if path is None else os.fspath(path)
-        return self._engine.run(ops.DiagnosticsRequest(path=where), Limits())
+        file = None if path is None else file_of(path)
+        return self._engine.run(ops.DiagnosticsRequest(path=file), Limits())
 
-    def sync(self, path: PathLike, text: str | None = None, *, baseline: bool = False) -> None:
+    def sync(
+        self, path: PathLike | Place, text: str | None = None, *, baseline: bool = False
+    ) -> None:
         """Send the text of a file to its servers, without waiting.
 
         With `baseline`, the file as it is now is the state before the next edit: what refers to a
         declaration that differs from it is examined by `check(path, scope="project")`.
         """
-        request = ops.SyncRequest(path=os.fspath(path), text=text, baseline=baseline)
+        request = ops.SyncRequest(path=file_of(path), text=text, baseline=baseline)
         return self._engine.run(request, Limits())
 
     @property
@@ -249,10 +251,10 @@ class Workspace(Queries, Mutations):
     # The servers themselves
 
     def request(
-        self, path: PathLike, method: str, params: Any = None, **more: Unpack[CallOptions]
+        self, path: PathLike | Place, method: str, params: Any = None, **more: Unpack[CallOptions]
     ) -> Any:
         """Send any request of the protocol to the first server of the file: JSON in and out."""
-        request = ops.RawRequest(path=os.fspath(path), method=method, params=params)
+        request = ops.RawRequest(path=file_of(path), method=method, params=params)
         return self._engine.run(request, Limits(**more))
 
     def status(self, root: PathLike | None = None) -> WorkspaceStatus:

@@ -10,7 +10,6 @@ import pytest
 
 import lspkit.edits
 from lspkit.edits import apply as jail
-from lspkit.edits.single_file import move, read_bytes, remove, replace
 from lspkit.runtime.files import Files
 from tests.edits.trees import edits, operation, replaced, snapshot
 from tests.interrupting import each_interrupt, open_descriptors
@@ -21,7 +20,7 @@ pytestmark = [
 ]
 
 #: Where to try every place would take too long: an edit of several files has some thousand.
-STEPS = {"apply": 37, "move": 3, "move over": 3}
+STEPS = {"apply": 37, "write": 11, "make": 13, "delete": 11, "move": 17}
 EDITS = os.path.dirname(lspkit.edits.__file__)
 
 
@@ -46,12 +45,10 @@ def many(root):
 
 
 CHANGES = {
-    "replace": lambda root, boundary: lambda: replace("a.py", b"new", boundary),
-    "make": lambda root, boundary: lambda: replace("x/y/z.py", b"", boundary, make_folders=True),
-    "remove": lambda root, boundary: lambda: remove("a.py", boundary),
-    "move": lambda root, boundary: lambda: move("a.py", "x/b.py", boundary, make_folders=True),
-    "move over": lambda root, boundary: lambda: move("a.py", "run.sh", boundary, overwrite=True),
-    "read": lambda root, boundary: lambda: read_bytes("a.py", boundary),
+    "write": lambda root, boundary: lambda: jail.write("a.py", "new", boundary),
+    "make": lambda root, boundary: lambda: jail.write("x/y/z.py", "", boundary),
+    "delete": lambda root, boundary: lambda: jail.delete("a.py", boundary),
+    "move": lambda root, boundary: lambda: jail.move("a.py", "x/b.py", boundary),
     "apply": lambda root, boundary: (
         lambda change: lambda: jail.apply(change, boundary)  # it was proposed before
     )(many(root)),

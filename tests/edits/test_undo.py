@@ -8,7 +8,7 @@ import pickle
 import msgspec
 import pytest
 
-from lspkit.edit_types import AppliedEdit
+from lspkit.diagnostics.report import Change
 from lspkit.edits.apply import apply, undo
 from tests.edits.trees import (
     edits,
@@ -41,7 +41,7 @@ def test_what_was_changed_since_is_not_taken_back(root, boundary):
     ):
         path, after = root / name, snapshot(root)
         spoil(path)
-        with refused(root, "ECHANGED", f"{name} is no longer as the edit left it"):
+        with refused(root, "ECHANGED", f"{name} is no longer as the change left it"):
             undo(applied, boundary)
         if name in after:
             path.write_bytes(after[name][2])
@@ -91,7 +91,7 @@ def test_a_file_that_is_reached_by_a_link_now_is_not_taken_back(root, boundary):
     applied = apply(edits(replaced(root / "pkg" / "b.py", "name", "x")), boundary)
     (root / "pkg").rename(root / "elsewhere")
     (root / "pkg").symlink_to("elsewhere")
-    with refused(root, "ECHANGED", "pkg/b.py is no longer as the edit left it"):
+    with refused(root, "ECHANGED", "pkg/b.py is no longer as the change left it"):
         undo(applied, boundary)
 
 
@@ -109,7 +109,7 @@ def test_a_forged_record_does_not_lead_outside(root, boundary):
     (one,) = applied.touched
     (root / "door").symlink_to(root.parent / "work2")
     for path in (root.parent / "work2" / "x.py", root / "door" / "x.py", root / ".." / "work2"):
-        forged = AppliedEdit(applied.edit, (msgspec.structs.replace(one, path=path),))
+        forged = Change(applied.edit, (msgspec.structs.replace(one, path=path),))
         with refused(root.parent, "EOUTSIDE"):
             undo(forged, boundary)
 
@@ -122,7 +122,7 @@ def test_a_record_is_a_plain_value(root, boundary):
     plain = json.loads(json.dumps(applied.to_dict()))
     found = {one["path"]: one["before"] for one in plain["touched"]}
     assert found[str(root / "run.sh")] == "bmFtZQ0KbmFtZQ=="
-    back = msgspec.convert(plain, AppliedEdit, dec_hook=lambda kind, value: kind(value))
+    back = msgspec.convert(plain, Change, dec_hook=lambda kind, value: kind(value))
     assert back == applied
     again = pickle.loads(pickle.dumps(back))
     assert again == applied

@@ -9,14 +9,8 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.edit_types import (
-    AppliedEdit,
-    CodeAction,
-    FileEdit,
-    TextEdit,
-    TouchedFile,
-    WorkspaceEdit,
-)
+from lspkit.diagnostics.report import Change
+from lspkit.edit_types import CodeAction, FileEdit, TextEdit, TouchedFile, WorkspaceEdit
 from lspkit.errors import RequestFailedError
 from lspkit.operations import (
     ApplyRequest,
@@ -33,7 +27,7 @@ from tests.operations.driving import PATH, URI, Canned, Engine, at
 
 NOWHERE = Range(Position(1, 1), Position(1, 1))
 EDIT = WorkspaceEdit((FileEdit(Path(PATH), URI, (TextEdit(NOWHERE, "x"),)),), server="one")
-APPLIED = AppliedEdit(EDIT, (TouchedFile(Path(PATH), was="file", now="file"),))
+APPLIED = Change(EDIT, (TouchedFile(Path(PATH), was="file", now="file"),))
 
 
 def wrong(message: str, line: int = 0) -> dict[str, Any]:
@@ -49,24 +43,26 @@ class Disk(Engine):
     #: What the server finds once an edit is made.
     findings_then: list[Any] | None = None
 
-    def write_file(self, path: str, text: str) -> None:
+    def write_file(self, path: str, text: str) -> Change:
         self.done.append(("write_file", path, text))
+        return Change()
 
-    def delete_file(self, path: str) -> None:
+    def delete_file(self, path: str) -> Change:
         self.done.append(("delete_file", path))
+        return Change()
 
-    def move_file(self, path: str, new_path: str) -> None:
+    def move_file(self, path: str, new_path: str) -> Change:
         self.done.append(("move_file", path, new_path))
+        return Change()
 
-    def apply_edit(
-        self, edit: WorkspaceEdit, versions: dict[str, int] | None = None
-    ) -> AppliedEdit:
+    def apply_edit(self, edit: WorkspaceEdit, versions: dict[str, int] | None = None) -> Change:
         self.done.append(("apply_edit", edit, versions))
         self.servers[0].findings = self.findings_then
         return APPLIED
 
-    def undo_edit(self, applied: AppliedEdit) -> None:
-        self.done.append(("undo_edit", applied))
+    def undo_edit(self, change: Change) -> Change:
+        self.done.append(("undo_edit", change))
+        return Change()
 
     def show_texts(self, texts: dict[str, str]) -> int:
         self.done.append(("show_texts", texts))
@@ -86,21 +82,22 @@ class Disk(Engine):
 
 def test_a_file_is_written_before_it_is_checked():
     engine = Disk([Canned(findings=[wrong("bad")])])
-    report = engine.run(WriteRequest(path=PATH, text="new\n"))
+    change = engine.run(WriteRequest(path=PATH, text="new\n", check="file"))
     # Of the disk: the text that was written is no text of the call's own.
     assert engine.done == [("write_file", PATH, "new\n"), ("examine", PATH, None)]
-    assert report.verdict.dirty
+    assert change.verdict.dirty
 
 
 def test_a_file_is_deleted_and_nothing_is_asked():
     engine = Disk([Canned()])
-    assert engine.run(DeleteRequest(path=PATH)) is None
+    change = engine.run(DeleteRequest(path=PATH))
+    assert (change.report, change.verdict.value) == (None, "unknown")
     assert engine.done == [("delete_file", PATH)]
 
 
 def test_a_file_is_moved_and_nothing_is_asked():
     engine = Disk([Canned()])
-    assert engine.run(MoveRequest(path=PATH, new_path="/code/b.py")) is None
+    assert engine.run(MoveRequest(path=PATH, new_path="/code/b.py")).report is None
     assert engine.done == [("move_file", PATH, "/code/b.py")]
 
 
@@ -122,7 +119,7 @@ def test_an_edit_is_made_and_what_it_takes_to_undo_it_comes_back():
 
 def test_undoing_takes_it_back():
     engine = Disk([Canned()])
-    assert engine.run(UndoRequest(applied=APPLIED)) is None
+    assert engine.run(UndoRequest(change=APPLIED)).report is None
     assert engine.done == [("undo_edit", APPLIED)]
 
 
@@ -152,7 +149,8 @@ def test_an_action_with_its_edit_is_made():
 )
 def test_an_edit_that_brings_no_new_error_stays(before, after):
     engine = Disk([Canned(findings=before)], findings_then=after)
-    assert engine.run(ApplyRequest(edit=EDIT, verify=True)) == APPLIED
+    change = engine.run(ApplyRequest(edit=EDIT, check="project"))
+    assert (change.touched, change.unchecked) == (APPLIED.touched, ())
     assert engine.did() == ["examine", "apply_edit", "examine"]
 
 
@@ -168,7 +166,7 @@ def test_an_edit_that_brings_no_new_error_stays(before, after):
 def test_an_edit_that_brings_a_new_error_is_taken_back_and_told(before, after):
     engine = Disk([Canned(findings=before)], findings_then=after)
     with pytest.raises(lspkit.RequestFailedError) as caught:
-        engine.run(ApplyRequest(edit=EDIT, verify=True))
+        engine.run(ApplyRequest(edit=EDIT, check="project"))
     assert engine.done[-1] == ("undo_edit", APPLIED)
     assert "new" in caught.value.message
     assert caught.value.server == "one"
@@ -176,17 +174,17 @@ def test_an_edit_that_brings_a_new_error_is_taken_back_and_told(before, after):
 
 def test_an_edit_about_which_nobody_says_anything_stays_and_is_not_called_verified():
     engine = Disk([Canned(findings=[])], findings_then=None)
-    applied = engine.run(ApplyRequest(edit=EDIT, verify=True))
+    applied = engine.run(ApplyRequest(edit=EDIT, check="project"))
     assert applied.touched == APPLIED.touched
-    [why] = applied.unverified
+    [why] = applied.unchecked
     assert why.startswith(f"{PATH}: ")
-    assert str(applied) == f"changed 1 file; not verified: {why}"
+    assert str(applied) == f"changed 1 file; not checked: {why}"
 
 
 def test_an_error_where_nothing_was_known_before_is_taken_for_new():
     engine = Disk([Canned(findings=None)], findings_then=[wrong("new")])
     with pytest.raises(lspkit.RequestFailedError):
-        engine.run(ApplyRequest(edit=EDIT, verify=True))
+        engine.run(ApplyRequest(edit=EDIT, check="project"))
     assert engine.done[-1] == ("undo_edit", APPLIED)
 
 
@@ -194,7 +192,7 @@ def test_only_the_errors_that_an_edit_brings_are_named():
     old = [wrong(f"old {number}", number) for number in range(3)]
     engine = Disk([Canned(findings=old)], findings_then=[*old, wrong("new", 3)])
     with pytest.raises(lspkit.RequestFailedError) as caught:
-        engine.run(ApplyRequest(edit=EDIT, verify=True))
+        engine.run(ApplyRequest(edit=EDIT, check="project"))
     told = caught.value.message.partition("errors: ")[2]
     assert "new" in told
     assert "old" not in told

@@ -122,9 +122,9 @@ def test_a_rename_that_fails_after_any_single_step_leaves_the_tree_as_it_was(ser
 
 def test_a_rename_that_is_verified_stays_where_it_breaks_nothing(renaming):
     ws, edit = renaming
-    applied = ws.apply(edit, verify=True)
+    applied = ws.apply(edit, check="project")
     assert len(applied.files) == USERS + 1
-    assert applied.unverified == ()
+    assert applied.unchecked == ()
     reports = ws.check_all(applied.files)
     assert {report.verdict for report in reports.values()} == {lspkit.Verdict.CLEAN}
     ws.undo(applied)
@@ -136,7 +136,7 @@ def test_an_edit_that_breaks_something_is_taken_back_when_it_is_verified(renamin
     users = tuple(one for one in edit.changes if one.path.stem != "origin")
     half = lspkit.WorkspaceEdit(users, edit.server)  # all but the definition itself
     with pytest.raises(lspkit.RequestFailedError, match="was undone"):
-        ws.apply(half, verify=True)
+        ws.apply(half, check="project")
     assert snapshot(ws.root) == before
 
 
@@ -162,7 +162,7 @@ def wrong_before(request, tmp_path):
 def test_a_rename_stays_where_old_errors_name_what_it_renames(wrong_before, tmp_path):
     ws, name, edit = wrong_before
     old = [one.message for one in ws.check(name).counted]
-    ws.apply(edit, verify=True)
+    ws.apply(edit, check="project")
     assert "double" not in (tmp_path / name).read_text(encoding="utf-8")
     assert len(old) == 2
     assert [one.message for one in ws.check(name).counted] == [
@@ -178,5 +178,5 @@ def test_a_rename_of_half_of_them_is_taken_back_beside_old_errors(wrong_before, 
     broken = "twice".join(text.rsplit("double", 1))
     half = msgspec.structs.replace(change, edits=(last,), after=broken)
     with pytest.raises(lspkit.RequestFailedError, match="was undone"):
-        ws.apply(lspkit.WorkspaceEdit((half,), edit.server), verify=True)
+        ws.apply(lspkit.WorkspaceEdit((half,), edit.server), check="project")
     assert (tmp_path / name).read_text(encoding="utf-8") == text

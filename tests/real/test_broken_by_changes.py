@@ -15,7 +15,6 @@ import pytest
 import lspkit
 from lspkit.agent.hooks.edit_hooks import EditHooks
 from lspkit.agent.hooks.summary import Summary
-from lspkit.diagnostics.edit_report import EditReport
 from lspkit.operations import CheckEditRequest, EditedFile
 from lspkit.runtime.freshness.dependents import MOST_DECLARATIONS
 from tests import real_servers
@@ -30,12 +29,12 @@ SERVERS = ["ty", "pyright", "typescript", "gopls"]
 IMPORTING = ["ty", "pyright", "typescript"]
 
 
-def broken(here: Scene, report: EditReport | lspkit.Report | None) -> list[str]:
+def broken(here: Scene, change: lspkit.Change) -> list[str]:
     """The other files with new errors, by name."""
-    assert report is not None
-    introduced = report.other_files.introduced
-    assert introduced is not None, report
-    return sorted(str(Path(one).relative_to(here.folder)) for one in introduced)
+    assert change.report is not None
+    introduced = change.report.other_files.introduced
+    assert introduced is not None, change.report
+    return sorted(str(path.relative_to(here.folder)) for path in introduced)
 
 
 def users(here: Scene) -> list[str]:
@@ -54,10 +53,10 @@ def test_a_write_tells_what_it_breaks(tmp_path: Path, server: str) -> None:
         project = here.project
         old = (here.folder / project.path).read_text(encoding="utf-8")
         new = old.replace(project.old, project.new)
-        report = here.ws.write(project.path, new, scope="project", timeout=TIMEOUT)
-        assert report.verdict.dirty
-        assert broken(here, report) == users(here)
-        back = here.ws.write(project.path, old, scope="project", timeout=TIMEOUT)
+        change = here.ws.write(project.path, new, check="project", timeout=TIMEOUT)
+        assert change.verdict.dirty
+        assert broken(here, change) == users(here)
+        back = here.ws.write(project.path, old, check="project", timeout=TIMEOUT)
         assert broken(here, back) == []
 
 
@@ -74,8 +73,9 @@ def test_an_undo_tells_what_it_breaks(tmp_path: Path, server: str) -> None:
             path = here.folder / name
             text = path.read_text(encoding="utf-8")
             path.write_text(text.replace(old, new), encoding="utf-8")
-        report = here.ws.undo(applied, check=True, timeout=TIMEOUT)
-        assert broken(here, report) == users(here)
+        change = here.ws.undo(applied, check="project", timeout=TIMEOUT)
+        assert broken(here, change) == users(here)
+        report = change.report
         assert report is not None
         assert report.verdict.dirty
         assert "LSP errors detected in other files:" in str(report)
@@ -84,8 +84,9 @@ def test_an_undo_tells_what_it_breaks(tmp_path: Path, server: str) -> None:
 @pytest.mark.parametrize("server", SERVERS)
 def test_a_deletion_tells_what_it_breaks(tmp_path: Path, server: str) -> None:
     with scene(tmp_path, server) as here:
-        report = here.ws.delete(here.project.path, check=True, timeout=TIMEOUT)
-        assert broken(here, report) == users(here)
+        change = here.ws.delete(here.project.path, check="project", timeout=TIMEOUT)
+        assert broken(here, change) == users(here)
+        report = change.report
         assert report is not None
         assert report.verdict.dirty
         assert report.reports == []
@@ -96,8 +97,9 @@ def test_a_deletion_tells_what_it_breaks(tmp_path: Path, server: str) -> None:
 def test_a_move_tells_what_it_breaks(tmp_path: Path, server: str) -> None:
     with scene(tmp_path, server) as here:
         new = elsewhere(here)
-        report = here.ws.move(here.project.path, new, check=True, timeout=TIMEOUT)
-        assert broken(here, report) == users(here)
+        change = here.ws.move(here.project.path, new, check="project", timeout=TIMEOUT)
+        assert broken(here, change) == users(here)
+        report = change.report
         assert report is not None
         assert [one.path for one in report.reports] == [here.folder / new]
         assert report.reports[0].verdict.clean

@@ -254,13 +254,13 @@ def test_an_applied_edit_that_breaks_another_file_is_undone(tmp_path: Path, serv
     with scene(tmp_path, server) as here:
         own = here.folder / here.project.path
         whole = here.ws.rename(here.project.path, symbol=old, new_name=new, timeout=TIMEOUT)
-        here.ws.apply(whole, verify=True, timeout=TIMEOUT)
+        here.ws.apply(whole, check="project", timeout=TIMEOUT)
         text = own.read_text(encoding="utf-8")
         assert new in text
         back = here.ws.rename(here.project.path, symbol=new, new_name=old, timeout=TIMEOUT)
         half = tuple(one for one in back.changes if one.path == own)
         with pytest.raises(lspkit.RequestFailedError) as caught:
-            here.ws.apply(lspkit.WorkspaceEdit(half, back.server), verify=True, timeout=TIMEOUT)
+            here.ws.apply(lspkit.WorkspaceEdit(half, back.server), check="project", timeout=TIMEOUT)
         assert own.read_text(encoding="utf-8") == text
         found = caught.value.introduced
         broken = {str(Path(one["path"]).relative_to(here.folder)) for one in found}

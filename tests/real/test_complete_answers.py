@@ -130,7 +130,7 @@ def test_a_rename_with_a_compilation_database_waits_for_the_index(tmp_path: Path
     with start(c_project(tmp_path, database=True), "clangd") as ws:
         edit = ws.rename("util.c", symbol="add", new_name="plus")
         assert edit.complete
-        ws.apply(edit, verify=True)
+        ws.apply(edit, check="project")
     assert "plus(1, 2)" in (tmp_path / "main.c").read_text()
 
 
@@ -177,9 +177,9 @@ def test_an_incomplete_edit_is_applied_only_by_force(tmp_path: Path) -> None:
     with start(c_project(tmp_path, database=False), "clangd") as ws:
         edit = ws.rename("util.c", symbol="add", new_name="plus", timeout=TIMEOUT)
         assert not edit.complete
-        for verify in (False, True):
+        for check in (False, "project"):
             with pytest.raises(IncompleteEditError, match="has built no index"):
-                ws.apply(edit, verify=verify)
+                ws.apply(edit, check=check)
         assert "plus" not in (tmp_path / "util.c").read_text()
         ws.apply(edit, force=True)
     assert "plus" in (tmp_path / "util.c").read_text()

@@ -50,7 +50,7 @@ def test_no_other_file_is_clean_that_a_server_has_errors_in(tmp_path: Path, serv
         assert folder / broken in ws.diagnostics()
         assert report.verdict.dirty
         assert report.other_files.verdict.dirty
-        assert list(report.other_files.diagnostics) == [str(folder / broken)]
+        assert list(report.other_files.diagnostics) == [folder / broken]
         assert "no errors" not in str(report).splitlines()[-1]
 
 

@@ -132,8 +132,8 @@ def test_the_first_rename_reaches_all_users_and_the_public_names(
         edit = ws.rename(
             "src/shop/prices.py", symbol="price_of", new_name="cost_of", timeout=TIMEOUT
         )
-        applied = ws.apply(edit, verify=True, timeout=TIMEOUT)
-        assert applied.unverified == ()
+        applied = ws.apply(edit, check="project", timeout=TIMEOUT)
+        assert applied.unchecked == ()
     for name, text in PACKAGE.items():
         assert (folder / name).read_text() == text.replace("price_of", "cost_of")
 
@@ -153,7 +153,7 @@ def test_another_root_is_searched_renamed_and_asked_for_callers(
             (UNEXPLAINED, [8])
         ]
         edit = ws.rename("a/prices.py", symbol="price_of", new_name="cost_of", timeout=TIMEOUT)
-        assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
+        assert ws.apply(edit, check="project", timeout=TIMEOUT).unchecked == ()
     for name in ("a/prices.py", "b/main.py"):
         assert (folder / name).read_text() == ROOTS[name].replace("price_of", "cost_of")
 
@@ -168,7 +168,7 @@ def test_a_linked_package_of_the_same_repository_is_renamed(server: str, tmp_pat
         found = ws.references(source, symbol="priceOf", timeout=TIMEOUT)
         assert lines(ws, found) == {f"{source}:1", f"{target}:1", f"{target}:3"}
         edit = ws.rename(source, symbol="priceOf", new_name="costOf", timeout=TIMEOUT)
-        assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
+        assert ws.apply(edit, check="project", timeout=TIMEOUT).unchecked == ()
     for name in (source, target):
         assert (folder / name).read_text() == PACKAGES[name].replace("priceOf", "costOf")
 
@@ -192,7 +192,7 @@ def test_a_go_module_that_replaces_another_one_is_renamed(tmp_path: Path) -> Non
         found = ws.references("a/a.go", symbol="PriceOf", timeout=TIMEOUT)
         assert lines(ws, found) == {"a/a.go:3", "b/b.go:5"}
         edit = ws.rename("a/a.go", symbol="PriceOf", new_name="CostOf", timeout=TIMEOUT)
-        assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
+        assert ws.apply(edit, check="project", timeout=TIMEOUT).unchecked == ()
     for name in ("a/a.go", "b/b.go"):
         assert (folder / name).read_text() == files[name].replace("PriceOf", "CostOf")
 
@@ -223,7 +223,7 @@ def test_a_crate_that_another_one_takes_by_its_path_is_renamed(tmp_path: Path) -
             "b.rs:4:17",
         ]
         edit = ws.rename("a/a.rs", symbol="price_of", new_name="cost_of", timeout=TIMEOUT)
-        assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
+        assert ws.apply(edit, check="project", timeout=TIMEOUT).unchecked == ()
     for name in ("a/a.rs", "b/b.rs"):
         assert (folder / name).read_text() == files[name].replace("price_of", "cost_of")
 
@@ -243,7 +243,7 @@ def test_a_project_that_another_one_references_is_renamed(server: str, tmp_path:
         places = references_in_time(ws, "a/prices.ts", "priceOf")
         assert lines(ws, places) == {"a/prices.ts:1", "b/main.ts:1", "b/main.ts:3"}
         edit = ws.rename("a/prices.ts", symbol="priceOf", new_name="costOf", timeout=TIMEOUT)
-        assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
+        assert ws.apply(edit, check="project", timeout=TIMEOUT).unchecked == ()
     for name in ("a/prices.ts", "b/main.ts"):
         assert (folder / name).read_text() == files[name].replace("priceOf", "costOf")
 
@@ -258,7 +258,7 @@ def test_a_component_is_renamed_with_the_script_that_it_uses(
         places = references_in_time(ws, "prices.ts", "priceOf")
         assert lines(ws, places) == {"prices.ts:1", *(f"{name}:{line}" for line in (2, 3, 5))}
         edit = ws.rename("prices.ts", symbol="priceOf", new_name="costOf", timeout=TIMEOUT)
-        assert ws.apply(edit, verify=True, timeout=TIMEOUT).unverified == ()
+        assert ws.apply(edit, check="project", timeout=TIMEOUT).unchecked == ()
         for path, text in (("prices.ts", PRICES), (name, COMPONENTS[name])):
             assert (ws.root / path).read_text() == text.replace("priceOf", "costOf")
 
@@ -275,8 +275,8 @@ def test_a_word_in_a_template_without_types_is_named(
         [caveat] = edit.caveats
         assert caveat.kind == UNEXPLAINED
         assert lines(ws, list(caveat.places)) == {"shop.vue:5"}
-        applied = ws.apply(edit, verify=True, timeout=TIMEOUT)
-        assert any("shop.vue:5:17" in line for line in applied.unverified)
+        applied = ws.apply(edit, check="project", timeout=TIMEOUT)
+        assert any("shop.vue:5:17" in line for line in applied.unchecked)
 
 
 def test_keys_and_exports_of_another_root_keep_their_names(tmp_path: Path) -> None:
@@ -301,10 +301,11 @@ def test_keys_and_exports_of_another_root_keep_their_names(tmp_path: Path) -> No
 def test_an_edit_that_breaks_another_root_says_so(server: str, tmp_path: Path) -> None:
     with opened(server, planted(tmp_path / "project", ROOTS)) as ws:
         text = ROOTS["a/prices.py"].replace("price_of", "cost_of")
-        report = ws.write("a/prices.py", text, scope="project")
-        assert report.verdict.dirty
-        introduced = report.other_files.introduced or {}
-        assert list(introduced) == [str(ws.root / "b/main.py")]
+        change = ws.write("a/prices.py", text, check="project")
+        assert change.verdict.dirty
+        assert change.report is not None
+        introduced = change.report.other_files.introduced or {}
+        assert list(introduced) == [ws.root / "b/main.py"]
 
 
 def test_a_word_that_leads_to_no_module_is_named(tmp_path: Path) -> None:
@@ -318,8 +319,8 @@ def test_a_word_that_leads_to_no_module_is_named(tmp_path: Path) -> None:
         assert lines(ws, list(caveat.places)) == {"b/main.py:1", "b/main.py:5", "b/main.py:8"}
         edit = ws.rename("a/prices.py", symbol="price_of", new_name="cost_of", timeout=TIMEOUT)
         assert not edit.complete
-        applied = ws.apply(edit, verify=True, timeout=TIMEOUT)
-        assert any("b/main.py:5:12" in line for line in applied.unverified)
+        applied = ws.apply(edit, check="project", timeout=TIMEOUT)
+        assert any("b/main.py:5:12" in line for line in applied.unchecked)
 
 
 @pytest.mark.parametrize("server", ["pyright", "ty"])
@@ -374,7 +375,7 @@ def test_a_finding_that_only_names_the_new_name_undoes_nothing(server: str, tmp_
     with opened(server, folder) as ws:
         assert ws.check("models.py", timeout=TIMEOUT).verdict.dirty
         edit = ws.rename("lookup.py", symbol="LookupDict", new_name="DictLookup", timeout=TIMEOUT)
-        ws.apply(edit, verify=True, timeout=TIMEOUT)
+        ws.apply(edit, check="project", timeout=TIMEOUT)
     assert "DictLookup()" in (folder / "codes.py").read_text()
 
 
@@ -388,7 +389,7 @@ def test_a_keyword_in_another_file_follows_its_parameter(server: str, tmp_path: 
     folder = planted(tmp_path / "project", files)
     with opened(server, folder) as ws:
         edit = ws.rename("m.py", 1, 20, new_name="limit", timeout=TIMEOUT)
-        ws.apply(edit, verify=True, timeout=TIMEOUT)
+        ws.apply(edit, check="project", timeout=TIMEOUT)
     assert (folder / "user.py").read_text().endswith("most = 3\nprint(cut('a', limit=most))\n")
 
 
@@ -412,8 +413,8 @@ def test_an_installed_copy_of_the_package_is_neither_written_nor_in_the_way(
         source = "code/shop/prices.py"
         edit = ws.rename(source, symbol="price_of", new_name="cost_of", timeout=TIMEOUT)
         assert [one.kind for one in edit.caveats] == [INSTALLED_COPY]
-        applied = ws.apply(edit, verify=True, timeout=TIMEOUT)
-    assert any("install it again" in line for line in applied.unverified)
+        applied = ws.apply(edit, check="project", timeout=TIMEOUT)
+    assert any("install it again" in line for line in applied.unchecked)
     for name in (source, "tests/test_prices.py"):
         assert (folder / name).read_text() == files[name].replace("price_of", "cost_of")
     assert (folder / copied / "prices.py").read_text() == files[source]

@@ -48,8 +48,8 @@ def test_ty_answers_while_files_come_and_go(tmp_path: Path) -> None:
                 else:
                     new.write_text("y\n")
                 # It tells the server what has happened, and then waits for an answer.
-                report = ws.write("d.py", f"x: int = {number}\n", timeout=TIMEOUT)
-                assert report.verdict is Verdict.CLEAN, report.why
+                change = ws.write("d.py", f"x: int = {number}\n", timeout=TIMEOUT)
+                assert change.verdict is Verdict.CLEAN, str(change.report)
         finally:
             over.set()
         for caller in callers:

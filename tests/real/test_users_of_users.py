@@ -171,10 +171,12 @@ def test_a_user_that_does_not_name_the_changed_lines_is_told(
     assert text.count(case.old) == 1
     with workspace(folder, server, argv=real_servers.command(server)) as ws:
         new = text.replace(case.old, case.new)
-        report = ws.write(edited, new, scope="project", timeout=TIMEOUT)
+        report = ws.write(edited, new, check="project", timeout=TIMEOUT).report
+        assert report is not None
         introduced = report.other_files.introduced or {}
-        assert user in {Path(path).name for path in introduced}, report
-        back = ws.write(edited, text, scope="project", timeout=TIMEOUT)
+        assert user in {path.name for path in introduced}, report
+        back = ws.write(edited, text, check="project", timeout=TIMEOUT).report
+        assert back is not None
         assert not back.other_files.introduced
 
 
@@ -189,9 +191,10 @@ def test_what_cannot_be_followed_makes_the_rest_unknown(tmp_path: Path) -> None:
         (tmp_path / "project" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "project" / name).write_text(text, encoding="utf-8")
     with workspace(tmp_path / "project", "ty", argv=real_servers.command("ty")) as ws:
-        report = ws.write("shop/__init__.py", "", scope="project", timeout=TIMEOUT)
+        report = ws.write("shop/__init__.py", "", check="project", timeout=TIMEOUT).report
+    assert report is not None
     assert report.verdict.unknown
-    assert report.other_files.unknown[""].startswith("it hands on all names of another file")
+    assert report.other_files.reason.startswith("it hands on all names of another file")
 
 
 def test_a_user_of_another_root_is_told(tmp_path: Path) -> None:
@@ -209,6 +212,7 @@ def test_a_user_of_another_root_is_told(tmp_path: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
     new = "def price_of(item: str, tax: int) -> int:\n    return 1\n"
     with workspace(folder, "ty", argv=real_servers.command("ty")) as ws:
-        report = ws.write("a/prices.py", new, scope="project", timeout=TIMEOUT)
+        report = ws.write("a/prices.py", new, check="project", timeout=TIMEOUT).report
+    assert report is not None
     assert report.verdict.dirty
-    assert [Path(path).name for path in report.other_files.introduced or {}] == ["user.py"]
+    assert [path.name for path in report.other_files.introduced or {}] == ["user.py"]

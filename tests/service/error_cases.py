@@ -8,7 +8,8 @@ from typing import Any
 
 import lspkit
 from lspkit import errors
-from lspkit.edit_types import AppliedEdit, WorkspaceEdit
+from lspkit.diagnostics.report import Change
+from lspkit.edit_types import WorkspaceEdit
 from lspkit.types import Caveat
 from tests.service.compared_outcomes import Case, Scene
 from tests.service.result_cases import LONG, A, call, log_of, submitted
@@ -16,7 +17,7 @@ from tests.service.result_cases import LONG, A, call, log_of, submitted
 
 def refused_after_checking(scene: Scene) -> Any:
     edit = scene.ws.rename(A, 2, 4, "ERROR", timeout=LONG)
-    return scene.ws.apply(edit, verify=True)
+    return scene.ws.apply(edit, check="project")
 
 
 def undone_twice(scene: Scene) -> Any:
@@ -133,7 +134,7 @@ FAILURES: dict[str, tuple[type[Exception], str, Case]] = {
     "apply of what is applied": (
         TypeError,
         "",
-        lambda s: s.ws.apply(AppliedEdit(WorkspaceEdit())),  # type: ignore[arg-type]
+        lambda s: s.ws.apply(Change(WorkspaceEdit())),  # type: ignore[arg-type]
     ),
     "place with a line": (TypeError, "", lambda s: s.ws.hover(s.kept["items"][0], 1, 1)),
     "edit that may be incomplete": (

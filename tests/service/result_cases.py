@@ -69,7 +69,7 @@ def edited(scene: Scene) -> Any:
     text = (scene.root / A).read_text()
     undone = scene.ws.undo(applied)
     again = scene.ws.apply(edit)
-    checked = scene.ws.undo(again, check=True, timeout=LONG)
+    checked = scene.ws.undo(again, check="project", timeout=LONG)
     return edit, applied, text, undone, checked, (scene.root / A).read_text()
 
 
@@ -135,8 +135,8 @@ def written(scene: Scene) -> Any:
     moved = scene.ws.move("made/new.scr", "made/old.scr")
     there = sorted(one.name for one in (scene.root / "made").iterdir())
     deleted = scene.ws.delete("made/old.scr")
-    wide = scene.ws.write("made/new.scr", "def fresh\n", scope="project", timeout=LONG)
-    gone = scene.ws.move("made/new.scr", "made/old.scr", check=True, timeout=LONG)
+    wide = scene.ws.write("made/new.scr", "def fresh\n", check="project", timeout=LONG)
+    gone = scene.ws.move("made/new.scr", "made/old.scr", check="project", timeout=LONG)
     return report, moved, there, deleted, wide, gone
 
 

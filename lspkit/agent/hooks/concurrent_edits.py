@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -41,7 +42,7 @@ class ConcurrentEdits:
     def without(self, others: OtherFiles, began: float) -> OtherFiles:
         """The findings in other files, without those in files edited since `began`."""
         edits = list(self._edits.values())
-        edited = {path for paths, ended in edits if ended > began for path in paths}
+        edited = {Path(path) for paths, ended in edits if ended > began for path in paths}
         if others.introduced is None or not edited & others.introduced.keys():
             return others
         introduced = {

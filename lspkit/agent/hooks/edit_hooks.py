@@ -280,15 +280,16 @@ class EditHooks:
             ],
         )
         session.remember(paths)
-        unknown = {path: report.why for path, report in reports.items() if report.why}
-        warnings = tuple(f"{path}: {why}" for path, why in (unknown | others.unknown).items())
+        unknown = {report.path: report.why for report in reports.values() if report.why}
+        reasons = [f"{path}: {why}" for path, why in (unknown | others.unknown).items()]
+        warnings = tuple(reasons + [others.reason] * bool(others.reason))
         took = time.monotonic() - began
         log.debug("%s: %d files checked in %.0f ms", tool, len(reports), took * 1000)
         return HookResult(
             tool=tool,
             kind=touch.kind,
             reports={report.path: report for report in reports.values()},
-            others={Path(path): listed for path, listed in others.diagnostics.items()},
+            others=others.diagnostics,
             other_files=others,
             still={
                 Path(path): list(in_file.still)
@@ -489,7 +490,7 @@ def states_of(
 ) -> dict[str, FileState]:
     """The findings of the examined files by path. Of blind ones, nothing from before is known."""
     states = {
-        path: FileState(
+        str(path): FileState(
             findings,
             None if others.introduced is None else others.introduced.get(path, ()),
             (others.remaining or {}).get(path, ()),

@@ -106,7 +106,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
                 for report in reports
             },
             {
-                Path(path): SortedFindings(
+                path: SortedFindings(
                     tuple(others.shown.get(path, ())),
                     old=tuple(old.get(path, ())),
                     all=tuple(others.diagnostics.get(path, ())),

@@ -293,12 +293,12 @@ class Toolbox:
                 call.check_path(str(path))
         timeout, cancel = call.limits.timeout, call.limits.cancel
         left = CHECK_TIMEOUT if timeout is None else max(0.0, timeout - call.duration)
-        applied = self._ws.apply(edit, verify=True, force=force, timeout=left, cancel=cancel)
+        change = self._ws.apply(edit, check="project", force=force, timeout=left, cancel=cancel)
         shown = {one_line(caveat.message) for caveat in edit.caveats}  # with the preview
-        unverified = (line for line in applied.unverified if line not in shown)
+        unchecked = (line for line in change.unchecked if line not in shown)
         call.outcome.warnings += [
-            f"applied, but not verified: {line.removeprefix(f'{self._ws.root}/')}"
-            for line in unverified
+            f"applied, but not checked: {line.removeprefix(f'{self._ws.root}/')}"
+            for line in unchecked
         ]
 
     def _requested_file(self, asked: ToolRequest) -> str:

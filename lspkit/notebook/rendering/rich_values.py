@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from lspkit.diagnostics.report import Report
-from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, WorkspaceEdit
+from lspkit.diagnostics.report import Change, Report
+from lspkit.edit_types import CodeAction, FileEdit, WorkspaceEdit
 from lspkit.notebook.rendering.hover_markdown import hover_markdown
 from lspkit.notebook.rendering.html_parts import Sources, line, muted, text
 from lspkit.notebook.rendering.value_html import (
     actions_html,
-    applied_html,
     calls_html,
+    change_html,
     diagnostics_html,
     edit_html,
     file_edit_html,
@@ -62,7 +62,7 @@ LISTS: dict[type, Callable[[Sequence[Any], Sources], str]] = {
 SINGLE: dict[type, Callable[[Any, Sources], str]] = {
     WorkspaceEdit: edit_html,
     FileEdit: file_edit_html,
-    AppliedEdit: applied_html,
+    Change: change_html,
     SignatureHelp: signatures_html,
     WorkspaceStatus: status_html,
 }

@@ -10,8 +10,8 @@ from itertools import chain
 from pathlib import Path
 
 from lspkit.diagnostics.render import select_worst
-from lspkit.diagnostics.report import Report
-from lspkit.edit_types import AppliedEdit, CodeAction, FileEdit, FileOperation, WorkspaceEdit
+from lspkit.diagnostics.report import Change, EditReport, Report
+from lspkit.edit_types import CodeAction, FileEdit, FileOperation, WorkspaceEdit
 from lspkit.notebook.rendering.html_parts import (
     MOST_ROWS,
     Sources,
@@ -242,7 +242,7 @@ def _compared(report: Report) -> str:
     return line(muted(counted)) if report.introduced or report.fixed or report.remaining else ""
 
 
-def _others(report: Report, sources: Sources) -> str:
+def _others(report: Report | EditReport, sources: Sources) -> str:
     others = report.other_files
     if others.coverage == "none":
         return ""
@@ -316,10 +316,14 @@ def file_edit_html(edit: FileEdit, sources: Sources) -> str:
     return edit_html(WorkspaceEdit((edit,)), sources)
 
 
-def applied_html(applied: AppliedEdit, sources: Sources) -> str:
-    """An edit that was applied."""
-    unverified = "".join(line(f"not verified: {text(reason)}") for reason in applied.unverified)
-    return line(badge("applied", "40,160,60")) + unverified + edit_html(applied.edit, sources)
+def change_html(change: Change, sources: Sources) -> str:
+    """A change that was made, and the reports about its files and others."""
+    head = line(f"{badge('changed', '40,160,60')} {text(change)}")
+    edit = edit_html(change.edit, sources) if change.edit.changes else ""
+    report = change.report
+    if report is None:
+        return head + edit
+    return head + edit + reports_html(report.reports, sources) + _others(report, sources)
 
 
 def diff_html(lines: Sequence[str]) -> str:

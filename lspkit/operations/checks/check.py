@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from lspkit.diagnostics.compare import Before, compare_findings
-from lspkit.diagnostics.report import Report, unchecked_report, verdict_of
+from lspkit.diagnostics.report import Report, unchecked_report, verdict_of, worst_verdict
 from lspkit.errors import LspkitError, PathError
 from lspkit.operations import host_results
 from lspkit.operations.checks.dependent_files import (
@@ -18,7 +18,6 @@ from lspkit.operations.checks.dependent_files import (
     find_dependents,
     proven_servers,
     search_again,
-    whole_verdict,
 )
 from lspkit.operations.checks.findings import known_findings, merge_findings, read_lists
 from lspkit.operations.host import Host, OtherScope
@@ -78,12 +77,9 @@ def check(request: CheckRequest, host: Host) -> Report:
     return _report(request, host, found)
 
 
-def check_project(request: CheckRequest, host: Host, before: str | None = None) -> Report:
-    """A report whose verdict is that of the file and of the others that its servers know.
-
-    `before` is the text before the edit; None: the text of which the runtime was told last.
-    """
-    edited = (EditedFile(request.path, before, request.text),)
+def check_project(request: CheckRequest, host: Host) -> Report:
+    """A report whose verdict is that of the file and of the others that its servers know."""
+    edited = (EditedFile(request.path, None, request.text),)
     search = find_dependents(host, edited)
     scope = OtherScope(dependents=search.dependents)
     found = host.examine(request.path, request.text, scope)
@@ -95,8 +91,8 @@ def check_project(request: CheckRequest, host: Host, before: str | None = None) 
     others = compare_others(host, found.others, search, report.severities, on_disk=found.on_disk)
     if request.text is None:
         host.note_text(request.path)
-    report = msgspec.structs.replace(report, other_files=others)
-    return msgspec.structs.replace(report, verdict=whole_verdict(report))
+    verdict = worst_verdict([report.verdict, others.verdict])
+    return msgspec.structs.replace(report, other_files=others, verdict=verdict)
 
 
 def _report(request: CheckRequest, host: Host, found: host_results.Examination) -> Report:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lspkit.diagnostics.compare import Before, compare_findings
-from lspkit.diagnostics.edit_report import EditReport
-from lspkit.diagnostics.report import OtherFiles, Report
+from lspkit.diagnostics.report import EditReport, OtherFiles, Report
 from lspkit.errors import LspkitError
 from lspkit.operations.checks.check import CheckAllRequest, check_all
 from lspkit.operations.checks.dependent_files import (
@@ -102,9 +101,9 @@ def _unchecked(search: EditSearch) -> OtherFiles:
     return OtherFiles(
         "open",
         Verdict.UNKNOWN,
-        unknown={"": search.reason} if search.reason else {},
         left_out=len(search.lines),
         unsearched=list(search.unsearched),
+        reason=search.reason,
     )
 
 

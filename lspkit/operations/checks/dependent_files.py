@@ -5,7 +5,7 @@ Then come those that hold a changed name as a word. They are checked with the te
 The findings before the edit are those of an earlier check; where there is none, the files with
 findings are checked once more while the servers are shown the texts before the edit.
 
-`check(scope="project")`, the hooks, and `apply(verify=True)` all use this.
+Checks of a project, the hooks, and changes with `check="project"` all use this.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 
 from lspkit.config.model import Config
 from lspkit.diagnostics.compare import Before, compare_findings
-from lspkit.diagnostics.report import Evidence, OtherFiles, Report, verdict_of, why_of
+from lspkit.diagnostics.report import Evidence, OtherFiles, verdict_of, why_of
 from lspkit.errors import CancelledError, LspkitError
 from lspkit.operations import host_results
 from lspkit.operations.checks.findings import known_findings, merge_findings
@@ -397,9 +397,9 @@ class _Comparison:
     """Findings by path: new ones, those that are gone, and those that remain."""
 
     def __init__(self) -> None:
-        self.introduced: dict[str, list[Diagnostic]] = {}
-        self.fixed: dict[str, list[Diagnostic]] = {}
-        self.remaining: dict[str, list[Diagnostic]] = {}
+        self.introduced: dict[Path, list[Diagnostic]] = {}
+        self.fixed: dict[Path, list[Diagnostic]] = {}
+        self.remaining: dict[Path, list[Diagnostic]] = {}
 
     def add(self, path: str, state: _State, earlier: list[Before]) -> None:
         """Compare one file, whose text is the same as before.
@@ -418,7 +418,7 @@ class _Comparison:
             (self.remaining, remaining),
         ):
             if findings:
-                kept[path] = findings
+                kept[Path(path)] = findings
 
 
 def _result(
@@ -428,13 +428,21 @@ def _result(
     search: EditSearch,
     severities: tuple[str, ...],
 ) -> OtherFiles:
-    by_path = {path: one.findings for path, one in sorted(states.items()) if one.findings}
-    unknown = {path: why for path, one in sorted(states.items()) if (why := why_of(one.servers))}
-    counted = [one for all in by_path.values() for one in all if one.severity.value in severities]
+    by_path: dict[Path, list[Diagnostic]] = {}
+    unknown: dict[Path, str] = {}
+    for path, state in sorted(states.items()):
+        if state.findings:
+            by_path[Path(path)] = state.findings
+        if why := why_of(state.servers):
+            unknown[Path(path)] = why
+    counted = [
+        finding
+        for findings in by_path.values()
+        for finding in findings
+        if finding.severity.value in severities
+    ]
     left = [path for path in search.dependents if path not in states or not states[path].is_proven]
-    if search.reason:
-        unknown.setdefault("", search.reason)
-    everybody = [one for state in states.values() for one in state.servers]
+    everybody = [evidence for state in states.values() for evidence in state.servers]
     # Without other files there are no findings in them.
     verdict = verdict_of(counted, everybody) if states else Verdict.CLEAN
     if verdict is Verdict.CLEAN and (left or search.reason):
@@ -449,18 +457,10 @@ def _result(
         compared.remaining,
         len(left),
         list(search.unsearched),
+        search.reason,
     )
 
 
 def limits_of(config: Config) -> tuple[int, float]:
     """Most dependents, and the seconds for them, as configured."""
     return config.diagnostics.max_dependents, config.timing.dependents_timeout_ms / 1000
-
-
-def whole_verdict(report: Report) -> Verdict:
-    """The verdict about a file and the other files that were examined."""
-    verdicts = {report.verdict, report.other_files.verdict}
-    for one in (Verdict.DIRTY, Verdict.UNKNOWN):
-        if one in verdicts:
-            return one
-    return Verdict.CLEAN

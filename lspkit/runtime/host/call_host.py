@@ -8,7 +8,8 @@ from typing import Any, Protocol, TypeVar
 
 from lspkit.config.load import Loaded
 from lspkit.diagnostics.compare import Before
-from lspkit.edit_types import AppliedEdit, ChangedFiles, WorkspaceEdit
+from lspkit.diagnostics.report import Change
+from lspkit.edit_types import ChangedFiles, WorkspaceEdit
 from lspkit.errors import LspkitError
 from lspkit.operations.host import OtherScope, Question
 from lspkit.operations.host_results import (
@@ -190,23 +191,21 @@ class CallHost:
 
     # Changes: the next part of the call sees the disk as it is then
 
-    def write_file(self, path: str, text: str) -> None:
+    def write_file(self, path: str, text: str) -> Change:
         """Write a file, and notify the servers."""
-        self._change(
+        return self._change(
             lambda: change_disk.write_file(self._context, self._owner.replaced, path, text)
         )
 
-    def delete_file(self, path: str) -> None:
+    def delete_file(self, path: str) -> Change:
         """Delete a file, and notify the servers."""
-        self._change(lambda: change_disk.delete_file(self._context, path))
+        return self._change(lambda: change_disk.delete_file(self._context, path))
 
-    def move_file(self, path: str, new_path: str) -> None:
+    def move_file(self, path: str, new_path: str) -> Change:
         """Move a file, and notify the servers."""
-        self._change(lambda: change_disk.move_file(self._context, path, new_path))
+        return self._change(lambda: change_disk.move_file(self._context, path, new_path))
 
-    def apply_edit(
-        self, edit: WorkspaceEdit, versions: dict[str, int] | None = None
-    ) -> AppliedEdit:
+    def apply_edit(self, edit: WorkspaceEdit, versions: dict[str, int] | None = None) -> Change:
         """Apply an edit, all or none, and notify the servers."""
         return self._change(lambda: change_disk.apply_edit(self._context, edit, versions))
 
@@ -214,9 +213,9 @@ class CallHost:
         """The versions of the open documents of the edit's server."""
         return change_disk.document_versions(self._context, edit)
 
-    def undo_edit(self, applied: AppliedEdit) -> None:
-        """Undo an edit, all or none, and notify the servers."""
-        self._change(lambda: change_disk.undo_edit(self._context, applied))
+    def undo_edit(self, change: Change) -> Change:
+        """Undo a change, all or none, and notify the servers."""
+        return self._change(lambda: change_disk.undo_edit(self._context, change))
 
     def show_texts(self, texts: dict[str, str]) -> int:
         """Show the servers texts instead of files."""

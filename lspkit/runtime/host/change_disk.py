@@ -5,14 +5,12 @@ The servers are told of every change before this returns, so the next request co
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Iterable
 
-from lspkit.edit_types import AppliedEdit, WorkspaceEdit
-from lspkit.edits import apply, single_file
-from lspkit.edits.text_edits import encode
+from lspkit.diagnostics.report import Change
+from lspkit.edit_types import WorkspaceEdit
+from lspkit.edits import apply
 from lspkit.errors import LspkitError
-from lspkit.protocol.text import BYTE_ORDER_MARK
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.exchange.context import Context
@@ -21,52 +19,41 @@ from lspkit.runtime.host.sync_files import sync_file
 from lspkit.workspace_boundary import locate
 
 
-def write_file(context: Context, replaced: ReplacedFiles, path: str, text: str) -> None:
+def write_file(context: Context, replaced: ReplacedFiles, path: str, text: str) -> Change:
     """Write a file."""
-    context.pool.disk_events.changed_by_us(_write(context, replaced, path, text))
-
-
-def delete_file(context: Context, path: str) -> None:
-    """Delete a file."""
-    real = single_file.remove(path, context.files.boundary)
-    context.pool.disk_events.changed_by_us([FileEvent(real, DELETED)])
-
-
-def move_file(context: Context, path: str, new_path: str) -> None:
-    """Move a file."""
-    old, new = single_file.move(path, new_path, context.files.boundary, make_folders=True)
-    events = [FileEvent(old, DELETED), FileEvent(new, CREATED)]
-    context.pool.disk_events.changed_by_us(events)
-
-
-def _write(context: Context, replaced: ReplacedFiles, path: str, text: str) -> list[FileEvent]:
-    boundary = context.files.boundary
-    there = locate(path, boundary, may_be_missing=True)
-    marked = there.stat is not None and single_file.begins_with(path, BOM_UTF8, boundary)
-    adds_mark = marked and not text.startswith(BYTE_ORDER_MARK)
-    data = encode(BOM_UTF8 if adds_mark else b"", text, path)
+    there = locate(path, context.files.boundary, may_be_missing=True)
     if there.stat is not None:
         replaced.hold(there.path)
-    real = single_file.replace(path, data, boundary, make_folders=True)
-    return [FileEvent(real, CREATED if there.stat is None else CHANGED)]
+    return _report(context, apply.write(path, text, context.files.boundary))
 
 
-def apply_edit(
-    context: Context, edit: WorkspaceEdit, versions: dict[str, int] | None
-) -> AppliedEdit:
+def delete_file(context: Context, path: str) -> Change:
+    """Delete a file."""
+    return _report(context, apply.delete(path, context.files.boundary))
+
+
+def move_file(context: Context, path: str, new_path: str) -> Change:
+    """Move a file."""
+    return _report(context, apply.move(path, new_path, context.files.boundary))
+
+
+def apply_edit(context: Context, edit: WorkspaceEdit, versions: dict[str, int] | None) -> Change:
     """Apply an edit, all or none."""
     if versions is None:
         versions = document_versions(context, edit)
-    applied = apply.apply(edit, context.files.boundary, versions=versions)
-    context.pool.disk_events.changed_by_us(_events(applied))
-    return applied
+    change = apply.apply(edit, context.files.boundary, versions=versions)
+    return _report(context, change)
 
 
-def undo_edit(context: Context, applied: AppliedEdit) -> None:
-    """Undo an edit, all or none."""
-    apply.undo(applied, context.files.boundary)
-    events = [FileEvent(event.path, _REVERSED[event.kind]) for event in _events(applied)]
-    context.pool.disk_events.changed_by_us(events)
+def undo_edit(context: Context, change: Change) -> Change:
+    """Undo a change, all or none."""
+    return _report(context, apply.undo(change, context.files.boundary))
+
+
+def _report(context: Context, change: Change) -> Change:
+    """Notify the servers of a change."""
+    context.pool.disk_events.changed_by_us(_events(change))
+    return change
 
 
 def document_versions(context: Context, edit: WorkspaceEdit) -> dict[str, int]:
@@ -147,13 +134,10 @@ def _send_present_texts(context: Context, paths: Iterable[str]) -> None:
                 continue
 
 
-_REVERSED = {CREATED: DELETED, DELETED: CREATED, CHANGED: CHANGED}
-
-
-def _events(applied: AppliedEdit) -> list[FileEvent]:
-    """The file events of an edit."""
+def _events(change: Change) -> list[FileEvent]:
+    """The file events of a change."""
     events: list[FileEvent] = []
-    for touched in applied.touched:
+    for touched in change.touched:
         was, now = touched.was in ("file", "link"), touched.now in ("file", "link")
         if was or now:
             kind = CHANGED if was and now else CREATED if now else DELETED

@@ -130,4 +130,4 @@ def test_errors_that_are_known_in_a_file_that_is_not_open_are_told(tmp_path, ser
         known = ws.diagnostics()
     assert folder / broken in known
     assert report.other_files.verdict.dirty
-    assert str(folder / broken) in report.other_files.diagnostics
+    assert folder / broken in report.other_files.diagnostics

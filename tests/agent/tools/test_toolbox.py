@@ -296,7 +296,7 @@ def test_the_timeout_of_a_call_holds_for_its_edit_as_well(tmp_path, scripted):
     check_form(envelope)
     assert envelope["ok"]
     assert any(
-        one.startswith("applied, but not verified: a.scr: ") for one in envelope["meta"]["warnings"]
+        one.startswith("applied, but not checked: a.scr: ") for one in envelope["meta"]["warnings"]
     )
     # Much less than the time for a check that is not limited.
     assert envelope["meta"]["durationMs"] < 20_000

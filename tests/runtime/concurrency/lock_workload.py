@@ -136,7 +136,9 @@ def _use(ws: lspkit.Workspace, root: Path, number: int) -> None:
     called.wait(PATIENCE)
     cancel.set()
     given_up.exception(PATIENCE)
-    _in_vain(lambda: ws.apply(ws.rename(name, 2, 4, new_name="hello"), verify=True, timeout=BRIEF))
+    _in_vain(
+        lambda: ws.apply(ws.rename(name, 2, 4, new_name="hello"), check="project", timeout=BRIEF)
+    )
     ws.move(other, moved)
     ws.delete(moved)
     ws.changed_files(0)

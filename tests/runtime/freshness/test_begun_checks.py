@@ -118,7 +118,7 @@ def test_an_edit_that_an_interrupt_has_lost_is_taken_back(tmp_path, scripted, mo
 
         def late(request: Any, client: object, call: Any) -> Any:
             result = carry_out(request, client, call)
-            if isinstance(result, lspkit.AppliedEdit):
+            if isinstance(result, lspkit.Change):
                 interrupt_main()
             return result
 

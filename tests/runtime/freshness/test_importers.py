@@ -25,15 +25,15 @@ def test_a_fifo_in_the_project_does_not_hold_up_the_search(tmp_path, scripted, i
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR) if is_written else None
     with workspace(tmp_path, scripted(SCRIPT), text="fine\n") as ws:
-        deleted = ws.submit(ws.delete, "b.scr", check=True)
+        deleted = ws.submit(ws.delete, "b.scr", check="project")
         try:
-            report = deleted.result(20)
+            change = deleted.result(20)
         finally:
             # Lets the reader go if it waits.
             os.close(os.open(pipe, os.O_RDWR | os.O_NONBLOCK) if writer is None else writer)
-    found = report.other_files.diagnostics
-    assert {path: [one.message for one in findings] for path, findings in found.items()} == {
-        str(tmp_path / "c.scr"): ["ERROR"]
+    by_file = change.report.other_files.diagnostics
+    assert {path: [one.message for one in findings] for path, findings in by_file.items()} == {
+        tmp_path / "c.scr": ["ERROR"]
     }
 
 

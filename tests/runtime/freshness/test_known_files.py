@@ -69,7 +69,7 @@ def test_of_such_a_file_nothing_is_known_after_a_later_change(tmp_path, scripted
         (tmp_path / "a.scr").write_text("fine again\n", encoding="utf-8")
         others = ws.check("a.scr", scope="project").other_files
     assert (others.verdict.value, others.diagnostics) == ("unknown", {})
-    assert others.unknown == {str(manifest): f"scripted: {FROM_BEFORE}"}
+    assert others.unknown == {manifest: f"scripted: {FROM_BEFORE}"}
 
 
 def test_where_there_are_too_many_to_look_at_the_rest_is_unknown(tmp_path, scripted):
@@ -122,7 +122,7 @@ def test_what_one_source_has_found_counts_though_another_one_is_silent(
         assert asked(Log.of(argv), PULL) == ["b.scr"]
     assert others.verdict.dirty
     assert messages(others) == {"b.scr": ["ERROR b"]}
-    assert "build" in others.unknown[str(tmp_path / "b.scr")]
+    assert "build" in others.unknown[tmp_path / "b.scr"]
 
 
 def test_what_comes_to_light_meanwhile_is_looked_at_as_well(tmp_path, scripted):

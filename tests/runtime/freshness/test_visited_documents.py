@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.diagnostics.edit_report import EditReport
 from lspkit.diagnostics.proof_rule import OFFERED, ProofRule
+from lspkit.diagnostics.report import EditReport
 from lspkit.operations.checks.check_edit import CheckEditRequest
 from lspkit.operations.checks.dependent_files import EditedFile
 from lspkit.runtime.freshness import other_files

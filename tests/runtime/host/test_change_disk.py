@@ -184,8 +184,8 @@ def test_writing_gives_the_report_about_the_new_text(tmp_path, scripted, how):
     argv = scripted(Script(diagnostics=Diagnostics(how=how)))
     with workspace(tmp_path, argv, text="ERROR one\n") as ws:
         ws.check("a.scr")
-        report = ws.write("a.scr", "first\nERROR one\nERROR two\n")
-        last = ws.write("a.scr", "first\nERROR two\n")
+        [report] = ws.write("a.scr", "first\nERROR one\nERROR two\n").report.reports
+        [last] = ws.write("a.scr", "first\nERROR two\n").report.reports
     assert (report.path, report.verdict.value) == (tmp_path / "a.scr", "dirty")
     assert messages_of(report) == ["ERROR one", "ERROR two"]
     parts = (report.introduced, report.fixed, report.remaining)
@@ -196,7 +196,7 @@ def test_writing_gives_the_report_about_the_new_text(tmp_path, scripted, how):
 
 def test_at_the_first_touch_nothing_is_compared(tmp_path, scripted):
     with workspace(tmp_path, scripted(Script())) as ws:
-        report = ws.write("a.scr", "ERROR\n")
+        [report] = ws.write("a.scr", "ERROR\n").report.reports
     assert (report.introduced, report.fixed, report.remaining) == (None, None, None)
 
 
@@ -362,7 +362,7 @@ def test_a_file_that_no_server_knows_is_written_and_told_of(tmp_path, scripted):
     argv = scripted(Script(say=[watchers("**/*.cfg")]))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         ws.document_symbols("a.scr")
-        report = ws.write("x.cfg", "a = 1\n")
+        [report] = ws.write("x.cfg", "a = 1\n").report.reports
         wait_until_heard(Log.of(argv), "x.cfg")
     assert (tmp_path / "x.cfg").read_text(encoding="utf-8") == "a = 1\n"
     assert report.verdict.unknown

@@ -207,9 +207,9 @@ def test_an_edit_of_a_command_is_verified(tmp_path, scripted, text, kept):
     with workspace(tmp_path, argv, text="old\n") as ws:
         [action] = ws.code_actions("a.scr", 1, 1)
         if kept:
-            ws.apply(action, verify=True)
+            ws.apply(action, check="project")
         else:
             with pytest.raises(lspkit.RequestFailedError, match="was undone"):
-                ws.apply(action, verify=True)
+                ws.apply(action, check="project")
         expected = f"{text}old\n" if kept else "old\n"
         assert (tmp_path / "a.scr").read_text() == expected

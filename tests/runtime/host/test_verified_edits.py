@@ -31,7 +31,7 @@ def test_an_edit_that_is_verified_is_seen_within_the_same_call(tmp_path, scripte
         ws.check("a.scr")
         for _ in range(10):  # of one size, and as quick as it goes
             with pytest.raises(lspkit.RequestFailedError, match="was undone"):
-                ws.apply(WorkspaceEdit((breaking,)), verify=True)
+                ws.apply(WorkspaceEdit((breaking,)), check="project")
             assert ws.check("a.scr").verdict.clean
 
 
@@ -50,7 +50,7 @@ def test_an_edit_whose_verification_is_interrupted_is_undone(tmp_path, scripted)
     with workspace(tmp_path, argv, text="def greet\n") as ws:
         is_verified = partial(has_asked, argv, 2)
         with pytest.raises(KeyboardInterrupt), interrupted(is_verified):
-            ws.apply(renaming_edit(path), verify=True)
+            ws.apply(renaming_edit(path), check="project")
         assert path.read_text(encoding="utf-8") == "def greet\n"
         assert ws.check("a.scr").verdict.clean, "the workspace is usable"
 
@@ -67,7 +67,7 @@ def test_an_interrupt_is_raised_also_if_the_edit_cannot_be_undone(tmp_path, scri
 
     with workspace(tmp_path, argv, text="def greet\n") as ws:
         with pytest.raises(KeyboardInterrupt) as raised, interrupted(is_verified_and_changed):
-            ws.apply(renaming_edit(path), verify=True)
+            ws.apply(renaming_edit(path), check="project")
         assert path.read_text(encoding="utf-8") == "something else\n"
     [note] = raised.value.__notes__
     assert note.startswith("an edit was not undone: ")
@@ -77,7 +77,7 @@ def test_an_edit_whose_verification_is_cancelled_is_undone(tmp_path, scripted):
     argv, path, cancel = scripted(ENDLESS), tmp_path / "a.scr", lspkit.CancelToken()
     with workspace(tmp_path, argv, text="def greet\n") as ws, ThreadPoolExecutor(1) as callers:
         edit = renaming_edit(path)
-        applied = callers.submit(ws.apply, edit, verify=True, cancel=cancel)
+        applied = callers.submit(ws.apply, edit, check="project", cancel=cancel)
         assert comes_true(lambda: has_asked(argv, 2))
         assert path.read_text(encoding="utf-8") == "def meets\n"
         cancel.set()
@@ -103,7 +103,7 @@ def test_what_others_change_before_an_edit_is_seen_when_it_is_verified(
     path.write_text("need greet\n", encoding="utf-8")
     with workspace(tmp_path, argv) as ws, ThreadPoolExecutor(1) as callers:
         ws.check("a.scr")  # it defines `greet`
-        applied = callers.submit(ws.apply, WorkspaceEdit((edit,)), verify=True)
+        applied = callers.submit(ws.apply, WorkspaceEdit((edit,)), check="project")
         Log.of(argv).wait_for_message(PULL, 2)
         written_outside(tmp_path / "a.scr", "def nothing\n")
         assert isinstance(applied.exception(20), lspkit.RequestFailedError)
@@ -119,7 +119,7 @@ def test_a_file_that_uses_the_edit_and_was_not_checked_in_time_is_named(tmp_path
     hangs = Fault(PULL, "hang", nth=4)  # both before the edit, a after it, and then b
     script = Script(diagnostics=BY_PULL, answers={REFERENCES: used}, faults=[hangs])
     with workspace(tmp_path, scripted(script), text="def greet\n") as ws:
-        applied = ws.apply(WorkspaceEdit((edit,)), verify=True, timeout=6)
+        applied = ws.apply(WorkspaceEdit((edit,)), check="project", timeout=6)
     assert path.read_text(encoding="utf-8") == "def meets\n"
-    [told] = applied.unverified
+    [told] = applied.unchecked
     assert told.startswith(f"{tmp_path / 'b.scr'}: ")
