@@ -26,7 +26,7 @@ def examples() -> list[tuple[str, str]]:
         elif found and line.startswith("    ") and "$(" not in line:
             words, output = found[-1]
             found[-1] = (words, f"{output}{line[4:]}\n")
-        elif line.startswith("#"):  # what follows in another section is no output
+        elif line.startswith(("#", "```")):  # another section, or a block of its own
             found.append(("", ""))
     return [one for one in found if one[0]]
 
