@@ -77,7 +77,7 @@ def test_every_public_name_is_there(package):
 def test_a_command_that_asks_the_service_brings_nothing_that_only_servers_need():
     program = "import sys, lspkit.cli.query_command; print(*sys.modules)"
     loaded = set(_run("-c", program).split())
-    assert "lspkit.service.remote_engine" in loaded
+    assert "lspkit.service.remote_workspace" in loaded
     assert [name for name in ONLY_WITH_SERVERS if name in loaded] == []
 
 

@@ -30,7 +30,7 @@ from lspkit.agent.hooks.agent_protocols import (
     texts_before,
     touched_files,
 )
-from lspkit.agent.hooks.read_texts import text_of
+from lspkit.agent.hooks.agent_session import text_of
 from lspkit.agent.hooks.tool_files import ToolKind, Touch
 from lspkit.cli.command_table import uses_service
 from lspkit.cli.failure import CLEAN

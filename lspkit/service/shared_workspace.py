@@ -10,8 +10,7 @@ from lspkit.agent import EditHooks, Toolbox
 from lspkit.errors import LspkitError
 from lspkit.runtime.concurrency.client_turns import ClientTurns
 from lspkit.runtime.engine import LocalEngine
-from lspkit.service.config_stamp import config_sources, config_stamp
-from lspkit.service.runtime_folder import Bootstrap
+from lspkit.service.runtime_folder import Bootstrap, config_sources, config_stamp
 from lspkit.version import VERSION
 from lspkit.workspace import Workspace
 from lspkit.workspace.workspace import local_engine

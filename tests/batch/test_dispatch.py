@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.batch.dispatch import MOST_BREAKS, Dispatch
+from lspkit.batch.batch_check import MOST_BREAKS, Dispatch
 
 
 def double(number: int) -> int:

@@ -15,7 +15,7 @@ import pytest
 
 import lspkit
 from lspkit.service.client import Client
-from lspkit.service.remote_engine import RemoteEngine
+from lspkit.service.remote_workspace import RemoteEngine
 
 #: Seconds for a service to end: it kills itself after 5.
 END_TIMEOUT = 20.0

@@ -18,7 +18,7 @@ from lspkit.errors import LspkitError, ProtocolError
 from lspkit.operations import RawRequest, StatusTextRequest, WriteRequest
 from lspkit.operations.request import OPERATIONS, Operation
 from lspkit.protocol.wire import messages
-from lspkit.service.incoming_call import CALL_FAILED
+from lspkit.service.client_session import CALL_FAILED
 from lspkit.service.peer import error_body
 from lspkit.service.wire_values import (
     decode_call,

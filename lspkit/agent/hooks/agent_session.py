@@ -8,18 +8,172 @@ Thread-safe: each change of a field or of a table is atomic.
 from __future__ import annotations
 
 import collections
+import itertools
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from lspkit.agent.hooks.file_stamps import FileStamps
-from lspkit.agent.hooks.own_findings import FileState, SortedFindings, sort_findings
-from lspkit.agent.hooks.read_texts import ReadTexts, count_kept
-from lspkit.diagnostics.compare import Before
+from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.protocol.text import Text
+from lspkit.types import Diagnostic
+
+# The texts of files at the time when an agent has read them.
+#
+# A shell command or a write does not tell the text that it replaces. The servers are told of a read
+# later, by a worker, and by then the file may have changed. So the hook itself keeps the text: it
+# is the one before the next edit. Thread-safe: each change of the table is atomic.
+
+#: Most files whose texts are kept, the most recently read ones.
+MOST_TEXTS = 64
+#: Bytes of the largest file whose text is kept or reconstructed.
+LARGEST = 2**21
+#: Characters of all texts that one table of one agent keeps.
+MOST_CHARACTERS = 2**22
+
+
+class ReadTexts:
+    """Texts by path."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def note(self, paths: Iterable[str]) -> None:
+        """Keep the present texts of these files."""
+        for path in paths:
+            self._texts.pop(path, None)
+            text = text_of(path)
+            if text is not None:
+                self._texts[path] = text
+        known = list(self._texts.items())
+        kept = count_kept((text for _, text in reversed(known)), MOST_TEXTS)
+        if kept < len(known):
+            self._texts = dict(known[len(known) - kept :])
+
+    def take(self, path: str) -> str | None:
+        """The text at the last read; after that, it is not kept any more."""
+        return self._texts.pop(path, None)
+
+
+def count_kept(texts: Iterable[str], most: int) -> int:
+    """How many of these texts are kept, from the first one on."""
+    sizes = itertools.accumulate(map(len, texts))
+    return sum(size <= MOST_CHARACTERS for size in itertools.islice(sizes, most))
+
+
+def text_of(path: str) -> str | None:
+    """The text of a file; None if it is too large, or has none."""
+    try:
+        if os.path.getsize(path) > LARGEST or not os.path.isfile(path):
+            return None
+        return Path(path).read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError):
+        return None
+
+
+# Detects changes of files that an agent has used.
+#
+# A shell command may change any file. The stamps of files that were used in hooks are stored, and
+# compared after a command. Thread-safe: each operation on the table is atomic.
+
+#: Most files whose stamps are kept, the most recently used ones.
+MOST_STAMPS = 500
+
+_Stamp = tuple[int, int, int]
+
+
+class FileStamps:
+    """Size, time and inode of files."""
+
+    def __init__(self) -> None:
+        self._stamps: dict[str, _Stamp] = {}
+
+    def note(self, paths: Iterable[str]) -> None:
+        """Store the present stamps of these files."""
+        for path in paths:
+            self._stamps.pop(path, None)
+            stamp = _stamp(path)
+            if stamp is not None:
+                self._stamps[path] = stamp
+        known = list(self._stamps.items())
+        if len(known) > MOST_STAMPS:
+            self._stamps = dict(known[-MOST_STAMPS:])
+
+    def changed_files(self) -> list[str]:
+        """The existing files whose stamps have changed, sorted."""
+        stamps = {path: (stamp, _stamp(path)) for path, stamp in list(self._stamps.items())}
+        return sorted(
+            path for path, (before, now) in stamps.items() if now is not None and now != before
+        )
+
+    def gone_files(self) -> list[str]:
+        """The files that no longer exist, sorted. Each is returned once."""
+        gone = sorted(path for path in list(self._stamps) if _stamp(path) is None)
+        for path in gone:
+            self._stamps.pop(path, None)
+        return gone
+
+
+def _stamp(path: str) -> _Stamp | None:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+# Which findings of a file an edit has introduced, an earlier edit of the agent, or none. Pure.
+
+
+class FileState(msgspec.Struct, frozen=True):
+    """The findings of one file after an edit."""
+
+    findings: Sequence[Diagnostic]
+    #: Those among them that an edit has introduced; None: the state before it is not known.
+    introduced: Sequence[Diagnostic] | None
+    #: Those that were there before the edit.
+    remaining: Sequence[Diagnostic]
+    #: The servers whose findings are all known.
+    proven: Container[str]
+
+
+class SortedFindings(msgspec.Struct, frozen=True):
+    """The findings of one file, as one agent sees them."""
+
+    #: Introduced by the present edit.
+    new: tuple[Diagnostic, ...] = ()
+    #: Introduced by an earlier edit of this agent.
+    still: tuple[Diagnostic, ...] = ()
+    #: From before the first edit of this agent.
+    old: tuple[Diagnostic, ...] = ()
+    #: Introduced earlier by this agent, of servers that have not answered now.
+    unproven: tuple[Diagnostic, ...] = ()
+    #: All that are known now.
+    all: tuple[Diagnostic, ...] = ()
+
+
+def sort_findings(own: Before | None, text: Text, state: FileState) -> SortedFindings:
+    """Which findings are new, which ones this agent has introduced earlier, and which are old."""
+    still: list[Diagnostic] = []
+    unproven: list[Diagnostic] = []
+    if own is not None:
+        _, _, still = compare_findings(own, text, state.findings, state.proven)
+        unproven = [
+            finding
+            for finding in own.findings
+            if not all(server in state.proven for server in finding.servers)
+            and not any(finding.message == other.message for other in still)
+        ]
+    introduced = state.findings if state.introduced is None else state.introduced
+    new = [finding for finding in introduced if finding not in still]
+    old = [finding for finding in state.remaining if finding not in still]
+    return SortedFindings(
+        tuple(new), tuple(still), tuple(old), tuple(unproven), tuple(state.findings)
+    )
+
 
 T = TypeVar("T")
 

@@ -7,16 +7,18 @@ other cases, also after a failure, the result is the output itself: a hook never
 `tool_files.py` determines the files of a call and their texts before it, `check_timeout.py` the
 timeout; the operation `check_edit` finds the errors, also in other files. `agent_session.py` keeps
 what this agent has introduced and what was not answered, until the next edit. `summary.py` makes
-the text, and `prewarm.py` handles files that are read.
+the text, and `Prewarmer` handles files that are read.
 """
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import itertools
 import logging
 import os
 import time
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,11 +26,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from lspkit.agent.check_timeout import CheckTimeouts
-from lspkit.agent.hooks.agent_session import RECENT, AgentSession
-from lspkit.agent.hooks.concurrent_edits import ConcurrentEdits
-from lspkit.agent.hooks.own_findings import FileState, SortedFindings
-from lspkit.agent.hooks.prewarm import Prewarmer
-from lspkit.agent.hooks.read_texts import text_of
+from lspkit.agent.hooks.agent_session import (
+    RECENT,
+    AgentSession,
+    FileState,
+    SortedFindings,
+    text_of,
+)
 from lspkit.agent.hooks.summary import Summary
 from lspkit.agent.hooks.tool_files import (
     REMOVING,
@@ -56,7 +60,136 @@ from lspkit.types import Diagnostic
 from lspkit.workspace import Workspace
 from lspkit.workspace_boundary import absolute_path
 
+# The files that other calls of the hooks edit at the same time.
+#
+# Each call reports the findings in its own files. A file that another call edits meanwhile has new
+# findings, too, but not because of this edit. Thread-safe: each change of a field is atomic.
+
+#: Edits that are kept after their end.
+MOST_EDITS = 256
+
+
+class ConcurrentEdits:
+    """The edits of one workspace."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+        #: The paths of each edit, and when its check ended; infinite if it has not.
+        self._edits: dict[int, tuple[frozenset[str], float]] = {}
+
+    @contextlib.contextmanager
+    def of(self, paths: Sequence[str]) -> Iterator[None]:
+        """An edit of these files, until the end of its check."""
+        number, edited = next(self._numbers), frozenset(paths)
+        self._edits[number] = edited, float("inf")
+        self._edits.pop(number - MOST_EDITS, None)
+        try:
+            yield
+        finally:
+            self._edits[number] = edited, time.monotonic()
+
+    def without(self, others: OtherFiles, began: float) -> OtherFiles:
+        """The findings in other files, without those in files edited since `began`."""
+        edits = list(self._edits.values())
+        edited = {path for paths, ended in edits if ended > began for path in paths}
+        if others.introduced is None or not edited & others.introduced.keys():
+            return others
+        introduced = {
+            path: findings for path, findings in others.introduced.items() if path not in edited
+        }
+        return msgspec.structs.replace(others, introduced=introduced)
+
+
+# Sends files to their servers before the first request, without blocking the caller.
+#
+# An agent that reads a file will probably edit it soon; its servers should be running by then. A
+# thread of the workspace sends one file at a time: with several, another thread might have to be
+# started, which takes longer than a read may take.
+#
+# Thread-safe without a lock: each change of a field is atomic.
+
 log = logging.getLogger("lspkit.agent")
+
+#: Seconds during which another read of the same file is ignored.
+READ_AGAIN = 1.0
+#: Most files in the queue; of more, the oldest are dropped.
+MOST = 64
+#: Reads that are recorded before old ones are removed.
+MOST_READS = 1000
+
+
+class Prewarmer:
+    """The queue of files that will be sent to their servers."""
+
+    def __init__(self, ws: Workspace) -> None:
+        self._ws = ws
+        #: When a file was last read, by the monotonic clock.
+        self._read_at: dict[str, float] = {}
+        #: Files that have not been sent yet.
+        self._waiting: collections.deque[str] = collections.deque(maxlen=MOST)
+        #: Those among them that were read, and not edited.
+        self._read: set[str] = set()
+        #: A token: the sender takes it out, and puts it back when it is done.
+        self._turn: list[None] = [None]
+        # The first job starts a thread; this must not delay the first read.
+        ws.submit(ws.diagnostics)
+
+    def read(self, paths: Sequence[str]) -> list[str]:
+        """Record reads of these files; returns those that were not read a moment ago."""
+        now = time.monotonic()
+        since = now - READ_AGAIN
+        new = [path for path in paths if self._read_at.get(path, since) <= since]
+        if len(self._read_at) > MOST_READS:
+            reads = list(self._read_at.items())
+            self._read_at = {path: at for path, at in reads if at > since}
+        self._read_at.update(dict.fromkeys(new, now))
+        self._read.update(new)
+        self.enqueue(new)
+        return new
+
+    def note_edited(self, paths: Sequence[str]) -> None:
+        """Record edits: the present texts of these files are not those before an edit."""
+        self._read.difference_update(paths)
+
+    def enqueue(self, paths: Sequence[str]) -> None:
+        """Queue these files."""
+        self._waiting.extend(paths)
+        self._sync_next()
+
+    def _sync_next(self) -> None:
+        while self._waiting:
+            try:
+                self._turn.pop()
+            except IndexError:
+                return  # another sender is active, and will continue
+            future: object = None
+            try:
+                path = self._waiting.popleft()
+                future = self._send(path)
+            except IndexError:
+                pass  # another thread took the file
+            finally:
+                if not isinstance(future, Future):
+                    self._turn.append(None)
+            if isinstance(future, Future):
+                future.add_done_callback(self._sync_done)
+                return
+
+    def _send(self, path: str) -> object:
+        """Send a file. The text of one that was read is the one before the next edit."""
+        was_read = path in self._read
+        self._read.discard(path)
+        return self._ws.submit(self._ws.sync, path, baseline=was_read)
+
+    def _sync_done(self, future: Future[Any]) -> None:
+        """Put the token back after a file was sent, and send the next one."""
+        problem = None if future.cancelled() else future.exception()
+        if problem is not None:
+            log.debug("the servers were not told: %s", problem)
+        self._turn.append(None)
+        self._sync_next()
+
+
 T = TypeVar("T")
 
 #: Most files that are checked after a shell command.

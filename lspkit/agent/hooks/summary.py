@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from lspkit.agent.hooks.own_findings import SortedFindings
+from lspkit.agent.hooks.agent_session import SortedFindings
 from lspkit.config import Config
 from lspkit.config.model import DiagnosticsConfig
 from lspkit.diagnostics.render import (

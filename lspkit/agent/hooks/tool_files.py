@@ -1,8 +1,8 @@
 """Which files a tool call uses, by the name of the tool and by its arguments. Pure.
 
 Agents name their tools differently (`write_file`, `Write`, `mcp__files__write_file`). They are a
-table here; names are compared without case, punctuation and the prefix of the server. The table of
-arguments is in `argument_names.py`. A model has written them, so they may have any form.
+table here; names are compared without case, punctuation and the prefix of the server. A model has
+written the arguments, so they may have any form.
 """
 
 from __future__ import annotations
@@ -10,20 +10,108 @@ from __future__ import annotations
 import enum
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from lspkit.agent.hooks.argument_names import (
-    EDIT_FIELDS,
-    MOVE_FIELDS,
-    PATCH_FIELDS,
-    PATH_FIELDS,
-    plain_field,
+from lspkit.agent.hooks.patch_files import Hunk, hunks_of, read_patch
+
+# The names of the arguments of tools, as different agents choose them. Pure.
+#
+# They are compared without case and punctuation: `file_path`, `filePath` and `file-path` are equal.
+
+
+def plain_field(name: object) -> str:
+    """The name of an argument without case and punctuation; empty if it is no text.
+
+    >>> plain_field("old_String")
+    'oldstring'
+    """
+    return re.sub(r"[\W_]", "", name).lower() if isinstance(name, str) else ""
+
+
+def _fields(names: str) -> frozenset[str]:
+    return frozenset(map(plain_field, names.split()))
+
+
+#: Arguments that hold a path, or several.
+PATH_FIELDS = _fields(
+    "path file_path file filename target_file absolute_path target_path paths files file_paths"
 )
-from lspkit.agent.hooks.patch_files import hunks_of, read_patch
-from lspkit.agent.hooks.previous_text import text_before_edit, text_before_hunks
+#: Arguments that hold a path, and those of a move that do.
+MOVE_FIELDS = PATH_FIELDS | _fields(
+    "source destination source_path destination_path old_path new_path old_file new_file"
+)
+#: Arguments that hold a patch.
+PATCH_FIELDS = _fields("patch patch_text diff input command cmd script")
+#: Arguments that hold a list of single edits, each of which may name a file.
+EDIT_FIELDS = _fields("edits changes operations replacements")
+#: The text that an edit replaces, the one that it inserts, and whether it does so at all places.
+OLD_FIELDS = _fields("old_string old_str old_text old search search_text")
+NEW_FIELDS = _fields("new_string new_str new_text new replace replacement replace_text")
+ALL_FIELDS = _fields("replace_all all")
+
+# The text of a file before an edit, from the arguments of the tool and the text after it. Pure.
+#
+# An edit tool names the text that it replaced, a patch has the lines that it removed. Where the
+# place of an edit is not certain, the result is None: a wrong text would be worse than none.
+
+
+def text_before_edit(arguments: Mapping[str, Any], text: str) -> str | None:
+    """The text before a replacement, or before several; None if it is not certain."""
+    named = {plain_field(name): one for name, one in arguments.items()}
+    several = _first(named, EDIT_FIELDS)
+    if isinstance(several, list | tuple):
+        for one in reversed(several):
+            before = text_before_edit(one, text) if isinstance(one, Mapping) else None
+            if before is None:
+                return None
+            text = before
+        return text if several else None
+    old, new = _first(named, OLD_FIELDS), _first(named, NEW_FIELDS)
+    if not isinstance(old, str) or not isinstance(new, str) or not old or not new:
+        return None
+    at = text.find(new)
+    # Of several places, some may have had the new text before, also if all were replaced.
+    if at < 0 or text.rfind(new) != at:
+        return None
+    before = text[:at] + old + text[at + len(new) :]
+    every = any(named.get(one) for one in ALL_FIELDS)
+    return None if every and before.replace(old, new) != text else before
+
+
+def _first(named: Mapping[str, Any], fields: frozenset[str]) -> Any:
+    return next((value for name, value in named.items() if name in fields), None)
+
+
+def text_before_hunks(hunks: Sequence[Hunk | None], text: str) -> str | None:
+    """The text of a file before a patch; None if one of its hunks is not found, or not readable."""
+    ending = "\r\n" if "\r\n" in text else "\n"
+    lines, start = text.split(ending), 0
+    for hunk in hunks:
+        place = None if hunk is None else _find(lines, hunk.new, start)
+        if hunk is None or place is None:
+            return None
+        lines[place : place + len(hunk.new)] = hunk.old
+        start = place + len(hunk.old)
+    return ending.join(lines) if hunks else None
+
+
+def _find(lines: Sequence[str], part: Sequence[str], start: int) -> int | None:
+    """The only place of these lines after a start; None if there is none, or several."""
+    size = len(part)
+    places = (
+        [
+            at
+            for at in range(start, len(lines) - size + 1)
+            if lines[at] == part[0] and list(lines[at : at + size]) == list(part)
+        ]
+        if part
+        else []
+    )
+    return places[0] if len(places) == 1 else None
+
 
 #: The arguments of a tool: named values, the same as JSON, or a plain text.
 Arguments = Mapping[str, Any] | str | None

@@ -8,10 +8,13 @@ state between calls may be lost without harm.
 
 from __future__ import annotations
 
+import collections
+import hashlib
+import json
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -34,9 +37,7 @@ from lspkit.agent.tools.envelope import (
     to_json,
     with_relative_paths,
 )
-from lspkit.agent.tools.hierarchy_items import HierarchyItems
-from lspkit.agent.tools.permissions import PermissionRefused, check_permission, permission_of
-from lspkit.agent.tools.result_data import ResultContext, shape_result
+from lspkit.agent.tools.result_data import ResultContext, shape_result, shorten
 from lspkit.agent.tools.result_text import (
     Page,
     bare_name,
@@ -46,21 +47,115 @@ from lspkit.agent.tools.result_text import (
 )
 from lspkit.agent.tools.schemas import Schema, Shape, Style, tool_schemas
 from lspkit.agent.tools.source_lines import SourceLines
-from lspkit.agent.tools.tool_table import SINGLE, TABLE, ToolSpec, spec_of
+from lspkit.agent.tools.tool_table import SINGLE, TABLE, ToolSpec, offered_tools, spec_of
 from lspkit.config import Config
-from lspkit.config.model import Permission
+from lspkit.config.model import DISABLED, Permission
 from lspkit.config.problems import suggestion_for
 from lspkit.diagnostics.render import findings_word, name_of
 from lspkit.edit_types import WorkspaceEdit
-from lspkit.errors import LspkitError, ServerUnavailableError
+from lspkit.errors import LspkitError, NoServerError, PathError, ServerUnavailableError
 from lspkit.operations.request import OPERATIONS
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.engine_api import Limits
-from lspkit.types import CallItem
+from lspkit.types import Call, CallItem
 from lspkit.visible_text import one_line
 from lspkit.workspace import CHECK_TIMEOUT, Workspace
-from lspkit.workspace_boundary import absolute_path
+from lspkit.workspace_boundary import Boundary, absolute_path, locate
+
+# Checks the items of a call hierarchy that a model passes back.
+#
+# An item contains a URI, which a model may have changed. So the file must be inside the boundary. A
+# server's own items may be outside, in a library: these are recorded when they are returned, and
+# accepted later.
+
+#: Most items that are recorded.
+MOST = 2_000
+#: Characters of a URI in a message.
+LONGEST_SHOWN = 60
+
+
+class HierarchyItems:
+    """The items that were returned to the model. Thread-safe."""
+
+    def __init__(self) -> None:
+        #: Digests. Each operation on the deque is atomic, so it needs no lock.
+        self._known: collections.deque[bytes] = collections.deque(maxlen=MOST)
+
+    def note(self, result: Any) -> None:
+        """Record the items of a result."""
+        self._known.extend([_digest(item) for item in _items(result)])
+
+    def refuse_foreign(self, item: CallItem, boundary: Boundary) -> None:
+        """Raise a `PathError` unless the item was recorded, or is inside the boundary."""
+        if _digest(item) in tuple(self._known):
+            return
+        path = uri_to_path(item.uri)
+        if path is not None:
+            locate(path, boundary, may_be_missing=True)
+        elif item.uri[:5].lower() == "file:":
+            # A server may find a file by it nevertheless.
+            shown = shorten(one_line(item.uri), LONGEST_SHOWN)
+            message = f"{shown} names no file of this machine that could be checked"
+            raise PathError(message, code="EOUTSIDE", path=shown, boundary=boundary.root)
+
+
+def _items(result: Any) -> Iterable[CallItem]:
+    for one in result if isinstance(result, list) else ():
+        item = one.item if isinstance(one, Call) else one
+        if isinstance(item, CallItem) and item.raw:
+            yield item
+
+
+def _digest(item: CallItem) -> bytes:
+    """A digest that does not depend on the formatting of the JSON."""
+    raw = json.dumps(json.loads(item.raw), sort_keys=True)
+    return hashlib.sha256(f"{item.server}\0{raw}".encode("utf-8", "surrogatepass")).digest()
+
+
+# Whether a host should run a call, ask first, or refuse it.
+#
+# The table has the defaults; the configuration overrides them, by any name of a tool.
+
+#: In order of strictness.
+_STRICTER: tuple[Permission, ...] = ("allow", "ask", "deny")
+
+
+class PermissionRefused(LspkitError):
+    """A call that is not allowed."""
+
+    code = "EPERM"
+
+
+def permission_of(name: str, operation: object, config: Config) -> Permission:
+    """The permission of a tool. That of the single tool depends on the operation."""
+    rows = offered_tools(config)
+    if name == SINGLE:
+        asked = [row for row in rows if row.operation == operation]
+        said = [
+            _row_permission(row, config, config.permissions.get(SINGLE)) for row in asked or rows
+        ]
+    else:
+        said = [_row_permission(row, config) for row in rows if row is spec_of(name)]
+    return max(said, key=_STRICTER.index, default="deny")
+
+
+def _row_permission(row: ToolSpec, config: Config, single: Permission | None = None) -> Permission:
+    own = next((config.permissions[one] for one in row.names if one in config.permissions), None)
+    said = [one for one in (own, single) if one is not None]
+    return max(said, key=_STRICTER.index, default=row.permission)
+
+
+def check_permission(row: ToolSpec, tool: str, config: Config) -> None:
+    """Raise an error if the configuration disables or denies a call."""
+    called = row.called_as(tool)
+    if not config.enabled:
+        raise NoServerError(DISABLED)
+    if row not in offered_tools(config):
+        raise PermissionRefused(f"{called} is switched off by the configuration (navigationTools)")
+    if permission_of(tool, row.operation, config) == "deny":
+        raise PermissionRefused(f"{called} is denied by the configuration (permissions)")
+
 
 log = logging.getLogger("lspkit.agent")
 

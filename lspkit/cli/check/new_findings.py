@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from lspkit.batch.source_text import read_text
+from lspkit.batch.sarif_log import read_text
 from lspkit.cli.check.git_revision import Commit, Revision, export_revision
 from lspkit.cli.check.progress_bar import progress_bar
 from lspkit.cli.check.time_limit import TimeExpired, TimeLimit, alarm_at

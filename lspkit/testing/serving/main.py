@@ -18,8 +18,8 @@ import time
 from collections import deque
 from functools import partial
 
-from lspkit.testing.serving import faults, offspring, orders
-from lspkit.testing.serving.faults import CODES, Outgoing
+from lspkit.testing.serving import faults
+from lspkit.testing.serving.faults import CODES, FAULTS, MOMENTS, Outgoing
 from lspkit.testing.serving.language import COMPUTED, ScriptedDocument, defined_in
 from lspkit.testing.serving.wire import Input, Output, Torn
 
@@ -27,6 +27,177 @@ TYPE_CHECKING = False  # `typing` itself takes longer to import than the rest of
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+# Grandchildren of the client: processes that the scripted server leaves behind.
+#
+# Each is a `sleep` that ends by itself after five minutes, so that a failed test run does not
+# litter the machine for ever. `start` returns when the grandchild runs its own program: from then
+# on its session, its signals and its environment are what its kind says.
+
+#: group: a plain child in the server's process group. session: a child in a session of its own.
+#: escaped: double-forked, in a session of its own, deaf to SIGTERM, with an empty environment.
+KINDS = ("group", "session", "escaped")
+
+_PROGRAM = ("/bin/sleep", "300")
+
+
+def start(kind: str, inherit: bool) -> int:
+    """Starts a grandchild and returns its pid. `inherit`: it keeps the server's output open."""
+    ready, tell = os.pipe()  # close-on-exec: the read below ends when the program runs
+    child = os.fork()
+    if child == 0:
+        try:
+            if kind == "escaped" and os.fork() != 0:
+                os._exit(0)
+            _become(kind, inherit, tell)
+        finally:
+            os._exit(127)
+    os.close(tell)
+    answer = b""
+    while chunk := os.read(ready, 64):
+        answer += chunk
+    os.close(ready)
+    if kind == "escaped":
+        os.waitpid(child, 0)
+    return int(answer)
+
+
+def _become(kind: str, inherit: bool, tell: int) -> None:
+    if kind != "group":
+        os.setsid()
+    deaf = kind == "escaped"
+    signal.signal(signal.SIGTERM, signal.SIG_IGN if deaf else signal.SIG_DFL)
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0,) if inherit else (0, 1, 2):
+        os.dup2(null, descriptor)
+    os.write(tell, str(os.getpid()).encode())
+    os.execve(_PROGRAM[0], _PROGRAM, {} if deaf else os.environ)
+
+
+# Reads a script file and decides which of its orders are due.
+#
+# A script that says something unknown is refused at once, with status 64: a misspelt fault that
+# is quietly passed over makes a test that cannot fail.
+
+
+_WHICH = ("nth", "times", "run")
+_KEYS: dict[str, Any] = {
+    "encoding": "utf-16",
+    "capabilities": {},
+    "answers": {},
+    "faults": [],
+    "say": [],
+    "diagnostics": {},
+    "ignore": [],
+    "grandchildren": [],
+    "log": None,
+}
+_ENCODINGS = ("utf-8", "utf-16", "utf-32")
+_IGNORABLE = ("shutdown", "exit", "eof", "SIGTERM")
+_DIAGNOSTICS: dict[str, Any] = {"how": "push", "version": True, "on": ["open", "change"]}
+_HOWS = ("push", "pull", "both", "none")
+_OCCASIONS = ("open", "change", "save")
+
+
+class BadScript(Exception):
+    """The script is not what the documentation says."""
+
+
+def load(path: str) -> dict[str, Any]:
+    """The script with every default filled in."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            given = json.load(file)
+    except (OSError, ValueError) as error:
+        raise BadScript(f"{path}: {error}") from error
+    _known("script", given, tuple(_KEYS))
+    script: dict[str, Any] = {**_KEYS, **given}
+    _one_of("encoding", script["encoding"], _ENCODINGS)
+    for name in script["ignore"]:
+        _one_of("ignore", name, _IGNORABLE)
+    for fault in script["faults"]:
+        _check_fault(fault)
+    for order in script["say"]:
+        _check_say(order)
+    script["diagnostics"] = _diagnostics(script["diagnostics"])
+    script["grandchildren"] = [_grandchild(item) for item in script["grandchildren"]]
+    return script
+
+
+def _known(what: str, given: Any, keys: tuple[str, ...]) -> None:
+    if not isinstance(given, dict):
+        raise BadScript(f"{what} must be an object, not {given!r}")
+    for key in given:
+        _one_of(what, key, keys)
+
+
+def _one_of(what: str, value: Any, choices: Any) -> None:
+    if value not in choices:
+        raise BadScript(f"{what}: {value!r} is none of {', '.join(choices)}")
+
+
+def _check_fault(fault: Any) -> None:
+    name: Any = fault.get("do") if isinstance(fault, dict) else None
+    _one_of("do", name, tuple(FAULTS))
+    _known(f"fault {name}", fault, ("on", "do", *_WHICH, *FAULTS[name][1]))
+    if "on" not in fault:
+        raise BadScript(f"fault {name} lacks 'on', the method at which it happens")
+    if name in MOMENTS:
+        _one_of("at", fault.get("at", "before"), MOMENTS[name])
+    if name == "crash" and fault.get("signal") is not None:
+        _one_of("signal", fault["signal"], [each.name for each in signal.Signals])
+    if name == "error" and isinstance(fault.get("code"), str):
+        _one_of("code", fault["code"], tuple(CODES))
+
+
+def _check_say(order: Any) -> None:
+    _known("say", order, ("when", *_WHICH, "seconds", "request", "notification", "wait"))
+    if "when" not in order or ("request" in order) == ("notification" in order):
+        raise BadScript(f"say needs 'when', and 'request' or 'notification': {order!r}")
+    _known("request", order.get("request", {}), ("id", "method", "params"))
+    _known("notification", order.get("notification", {}), ("method", "params"))
+
+
+def _diagnostics(given: Any) -> dict[str, Any]:
+    _known("diagnostics", given, tuple(_DIAGNOSTICS))
+    chosen = {**_DIAGNOSTICS, **given}
+    _one_of("diagnostics.how", chosen["how"], _HOWS)
+    for occasion in chosen["on"]:
+        _one_of("diagnostics.on", occasion, _OCCASIONS)
+    return chosen
+
+
+def _grandchild(given: Any) -> dict[str, Any]:
+    order = {"kind": given} if isinstance(given, str) else given
+    _known("grandchild", order, ("kind", "when", "inherit", *_WHICH))
+    _one_of("grandchild", order.get("kind"), KINDS)
+    return {"when": "start", "nth": 1, "inherit": False, **order}
+
+
+def due(order: dict[str, Any], names: tuple[str, ...], counts: dict[str, int], run: int) -> bool:
+    """Is this order for the present occurrence of a message?
+
+    `names` are the message's method and, for a request of the client, "*". `counts` says how often
+    each name was seen, the present time included.
+    """
+    wanted = order["on"] if "on" in order else order["when"]
+    if wanted not in names or order.get("run", run) != run:
+        return False
+    first: int = order.get("nth", 1)
+    times: int = order.get("times", 1 if "nth" in order else 0)
+    count = counts.get(wanted, 0)
+    return count >= first and (times == 0 or count < first + times)
+
+
+def count_run(path: str) -> int:
+    """Which start of this script is this one? Counted in a file beside it, safe in parallel."""
+    descriptor = os.open(path + ".runs", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.write(descriptor, b".")
+        return os.lseek(descriptor, 0, os.SEEK_CUR)
+    finally:
+        os.close(descriptor)
+
 
 #: Exit statuses: the command line or the script is wrong; the client sent a torn frame.
 USAGE, TORN = 64, 70
@@ -263,11 +434,11 @@ class ScriptedServer:
     def speak(self, names: tuple[str, ...]) -> None:
         """Starts the grandchildren and says the things that are due at this moment."""
         for order in self.script["grandchildren"]:
-            if orders.due(order, names, self.counts, self.run_number):
-                pid = offspring.start(order["kind"], order["inherit"])
+            if due(order, names, self.counts, self.run_number):
+                pid = start(order["kind"], order["inherit"])
                 self.log(grandchild={"kind": order["kind"], "pid": pid})
         for order in self.script["say"]:
-            if not orders.due(order, names, self.counts, self.run_number):
+            if not due(order, names, self.counts, self.run_number):
                 continue
             if "seconds" in order:
                 self.later(order["seconds"], partial(self.say, order))
@@ -310,7 +481,7 @@ class ScriptedServer:
 
     def deliver(self, names: tuple[str, ...], out: Outgoing) -> None:
         for fault in self.script["faults"]:
-            if orders.due(fault, names, self.counts, self.run_number):
+            if due(fault, names, self.counts, self.run_number):
                 faults.apply(self, out, fault)
         if out.dropped:
             return
@@ -348,15 +519,15 @@ def main(argv: list[str], kind: type[ScriptedServer] = ScriptedServer) -> int:
         sys.stderr.write("usage: scripted_server.py SCRIPT.json (see docs/testing.md)\n")
         return USAGE
     try:
-        script = orders.load(argv[1])
-    except orders.BadScript as error:
+        script = load(argv[1])
+    except BadScript as error:
         sys.stderr.write(f"bad script: {error}\n")
         return USAGE
     if "SIGTERM" in script["ignore"]:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback when a terminal interrupts
     counted = (*script["faults"], *script["say"], *script["grandchildren"])
-    run = orders.count_run(argv[1]) if any("run" in order for order in counted) else 1
+    run = count_run(argv[1]) if any("run" in order for order in counted) else 1
     server = kind(script, run)
     try:
         server.run()

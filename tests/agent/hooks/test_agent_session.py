@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lspkit.agent.hooks.agent_session import MOST_FILES, MOST_KEPT, AgentSession
-from lspkit.agent.hooks.own_findings import FileState
-from lspkit.agent.hooks.read_texts import LARGEST, MOST_CHARACTERS
+from lspkit.agent.hooks.agent_session import (
+    LARGEST,
+    MOST_CHARACTERS,
+    MOST_FILES,
+    MOST_KEPT,
+    AgentSession,
+    FileState,
+)
 from lspkit.types import Diagnostic, Position, Range, Severity
 
 FINDING = Diagnostic(

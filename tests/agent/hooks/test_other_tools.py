@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from lspkit.agent.hooks import edit_hooks, prewarm
+from lspkit.agent.hooks import edit_hooks
 from lspkit.testing import Fault, Log, Script
 from tests.agent.hooks.hooked import (
     HERE,
@@ -56,19 +56,19 @@ def test_a_file_that_is_read_again_within_a_second_is_not_touched_again(
     tmp_path, scripted, monkeypatch
 ):
     with project(tmp_path, scripted(Script())) as work:
-        reads = prewarm.Prewarmer(work.ws)
+        reads = edit_hooks.Prewarmer(work.ws)
         a, b = str(tmp_path / "a.scr"), str(tmp_path / "b.scr")
         assert reads.read([a]) == [a]
         assert reads.read([a, b]) == [b]
-        monkeypatch.setattr(prewarm, "READ_AGAIN", 0.0)
+        monkeypatch.setattr(edit_hooks, "READ_AGAIN", 0.0)
         assert reads.read([a, b]) == [a, b]
 
 
 def test_old_reads_are_forgotten(tmp_path, scripted, monkeypatch):
-    monkeypatch.setattr(prewarm, "READ_AGAIN", 0.0)
+    monkeypatch.setattr(edit_hooks, "READ_AGAIN", 0.0)
     with project(tmp_path, scripted(Script())) as work:
-        reads = prewarm.Prewarmer(work.ws)
-        for number in range(3 * prewarm.REMEMBERED):
+        reads = edit_hooks.Prewarmer(work.ws)
+        for number in range(3 * edit_hooks.MOST_READS):
             reads._read_at[str(number)] = 0.0
         reads.read(["x"])
         assert list(reads._read_at) == ["x"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lspkit.agent.hooks.read_texts import LARGEST, MOST_CHARACTERS, REMEMBERED, ReadTexts
+from lspkit.agent.hooks.agent_session import LARGEST, MOST_CHARACTERS, REMEMBERED, ReadTexts
 
 
 def files_of(folder: Path, count: int, size: int) -> list[str]:

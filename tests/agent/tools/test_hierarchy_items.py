@@ -8,7 +8,7 @@ import pytest
 
 import lspkit
 from lspkit.agent import Toolbox
-from lspkit.agent.tools.hierarchy_items import MOST, HierarchyItems
+from lspkit.agent.tools.toolbox import MOST, HierarchyItems
 from lspkit.testing import Diagnostics, Log, Say, Script
 from lspkit.types import CallItem, Position, Range
 from tests.agent.tools.calling import PLACE, able, codes, served

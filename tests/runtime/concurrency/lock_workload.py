@@ -27,7 +27,7 @@ from lspkit.runtime.watch.watcher import Watcher
 from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.service.client import Client
-from lspkit.service.remote_engine import RemoteEngine
+from lspkit.service.remote_workspace import RemoteEngine
 from lspkit.service.runtime_folder import bootstrap_of
 from lspkit.service.service_process import ServiceProcess
 from lspkit.service.shared_workspace import SharedWorkspace
