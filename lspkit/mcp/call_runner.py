@@ -42,6 +42,9 @@ from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.visible_text import fold_lines, one_line
 from lspkit.workspace import Workspace
 
+log = logging.getLogger("lspkit.mcp")
+T = TypeVar("T")
+
 # Progress notifications: what the servers do while a client waits for a call.
 
 #: Texts that wait to be sent for one call; more are dropped.
@@ -123,14 +126,12 @@ def busy_servers(ws: Workspace) -> list[str]:
     return texts
 
 
-# Tools and their results in the types of the SDK.
+# Calls
 
-log = logging.getLogger("lspkit.mcp")
-
-
-def list_tools(toolbox: Toolbox) -> list[Tool]:
-    """The tools that the configuration allows."""
-    return [_tool(one) for one in toolbox.schemas("mcp", "per-operation", output=True)]
+#: How the user can allow a tool to write files.
+APPLY_HINT = "the user can allow it by starting the server with: lspkit mcp --allow-apply"
+#: Threads for calls, which wait.
+THREADS = 32
 
 
 def _tool(declared: Mapping[str, Any]) -> Tool:
@@ -139,35 +140,7 @@ def _tool(declared: Mapping[str, Any]) -> Tool:
     return Tool.model_validate({**declared, "annotations": annotations})
 
 
-def call_tool(
-    toolbox: Toolbox,
-    ws: Workspace,
-    name: str,
-    arguments: Mapping[str, Any],
-    *,
-    roots: ClientRoots,
-    cancel: CancelToken,
-    refresh: Callable[[], object],
-) -> CallToolResult:
-    """Run a tool by its name in MCP. Never raises. `refresh` updates the configuration first."""
-    row = spec_of(name)
-    try:
-        refresh()
-        if row is None or row.mcp != name:
-            names = ", ".join(one.mcp for one in offered_tools(ws.config))
-            return failure("", bad_input(f"there is no tool {name[:60]}: there are {names}"))
-        given = roots.check_arguments(arguments, str(ws.root))
-        answer = toolbox.answer(name, given, cancel=cancel, check_path=roots.check_absolute)
-    except LspkitError as problem:
-        return failure(row.operation if row else "", problem)
-    except Exception as problem:
-        log.exception("the tool %s failed inside lspkit", name)
-        why = LspkitError(f"lspkit itself failed ({type(problem).__name__}); see its log")
-        return failure(row.operation if row else "", why)
-    return _result(answer.envelope, answer.text)
-
-
-def failure(operation: str, problem: LspkitError) -> CallToolResult:
+def _failure(operation: str, problem: LspkitError) -> CallToolResult:
     """The result of a call that was not carried out."""
     outcome = ToolOutcome(operation=operation, errors=[problem])
     return _result(make_envelope(outcome, 0, TextBudget()), error_text(problem))
@@ -180,14 +153,6 @@ def _result(envelope: Envelope, text: str) -> CallToolResult:
         structured_content=json.loads(to_json(envelope)),
         is_error=not envelope["ok"],
     )
-
-
-T = TypeVar("T")
-
-#: How the user can allow a tool to write files.
-APPLY_HINT = "the user can allow it by starting the server with: lspkit mcp --allow-apply"
-#: Threads for calls, which wait.
-THREADS = 32
 
 
 class CallRunner:
@@ -223,21 +188,30 @@ class CallRunner:
         if self.ws is None:
             return []
         self._refresh()
-        return list_tools(self._toolbox)
+        return [_tool(row) for row in self._toolbox.schemas("mcp", "per-operation", output=True)]
 
     def tool(self, name: str, arguments: Mapping[str, Any], cancel: CancelToken) -> CallToolResult:
         """Call a tool. Never raises."""
         if self.ws is None:
-            return failure("", ServerUnavailableError(self.reason))
-        return call_tool(
-            self._toolbox,
-            self.ws,
-            name,
-            arguments,
-            roots=self.roots,
-            cancel=cancel,
-            refresh=self._refresh,
-        )
+            return _failure("", ServerUnavailableError(self.reason))
+        row = spec_of(name)
+        try:
+            self._refresh()
+            if row is None or row.mcp != name:
+                names = ", ".join(row.mcp for row in offered_tools(self.ws.config))
+                return _failure("", bad_input(f"there is no tool {name[:60]}: there are {names}"))
+            roots = self.roots
+            given = roots.check_arguments(arguments, str(self.ws.root))
+            answer = self._toolbox.answer(
+                name, given, cancel=cancel, check_path=roots.check_absolute
+            )
+        except LspkitError as problem:
+            return _failure(row.operation if row else "", problem)
+        except Exception as problem:
+            log.exception("the tool %s failed inside lspkit", name)
+            why = LspkitError(f"lspkit itself failed ({type(problem).__name__}); see its log")
+            return _failure(row.operation if row else "", why)
+        return _result(answer.envelope, answer.text)
 
     # On the event loop
 

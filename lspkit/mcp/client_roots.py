@@ -17,8 +17,6 @@ from lspkit.errors import PathError
 from lspkit.protocol.uris import uri_to_path
 from lspkit.workspace_boundary import Boundary, absolute_path, is_inside
 
-#: Roots of one client.
-MOST_ROOTS = 100
 #: Why no file may be used.
 NO_ROOT = (
     "none of the roots of the client lies in this project, so no file of it may be used; name the "
@@ -54,8 +52,8 @@ class ClientRoots(msgspec.Struct, frozen=True):
         path, moved = absolute_path(given, root), None
         if not os.path.isabs(given) and not os.path.lexists(path):
             # Relative to the client's folder.
-            inside = (absolute_path(given, one) for one in self._folders_of_client(root))
-            moved = next((one for one in inside if os.path.lexists(one)), None)
+            places = (absolute_path(given, folder) for folder in self._folders_of_client(root))
+            moved = next((place for place in places if os.path.lexists(place)), None)
         if self.folders is None:
             return moved or given
         path = moved or path
@@ -97,8 +95,8 @@ def client_roots(uris: Iterable[str], boundary: Boundary) -> ClientRoots:
     folders: list[str] = []
     ignored: list[str] = []
     whole = False
-    for number, uri in enumerate(uris):
-        path = uri_to_path(uri) if number < MOST_ROOTS else None
+    for uri in uris:
+        path = uri_to_path(uri)
         real = os.path.realpath(path) if path and "\0" not in path else ""
         if real and is_inside(boundary.root, real):
             whole = True

@@ -80,10 +80,7 @@ class McpChannel:
             options = session.server.create_initialization_options()
             async with anyio.create_task_group() as group:
                 group.start_soon(_write_until_closed, wire, group.cancel_scope)
-                async with anyio.create_task_group() as reading:
-                    reading.start_soon(wire.read_all)
-                    await session.server.run(wire.incoming, wire.outgoing, options)
-                    reading.cancel_scope.cancel()
+                await session.server.run(wire.incoming, wire.outgoing, options)
                 # A client that has closed the input need not read any more.
                 group.cancel_scope.deadline = anyio.current_time() + FLUSH_TIMEOUT
         finally:

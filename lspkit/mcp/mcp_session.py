@@ -104,12 +104,12 @@ class RootsRequest:
         ws = self._calls.ws
         try:
             if ws is not None and _has_roots(ctx):
-                found = await ctx.session.send_request(
+                listed = await ctx.session.send_request(
                     types.ListRootsRequest(),
                     types.ListRootsResult,
                     request_read_timeout_seconds=ROOTS_TIMEOUT,
                 )
-                uris = [str(one.uri) for one in found.roots]
+                uris = [str(root.uri) for root in listed.roots]
                 self._calls.roots = await self._calls.in_thread(lambda: _usable_roots(ws, uris))
         except (MCPError, LspkitError, ValueError) as problem:
             await self._log.say("warning", f"the roots of the client are not known: {problem}")

@@ -9,53 +9,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import logging
+import math
 import os
 import queue
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import anyio
 import msgspec
 from mcp.shared.message import SessionMessage
-from mcp.types import (
-    INVALID_REQUEST,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-    jsonrpc_message_adapter,
-)
+from mcp.types import INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
 from lspkit.agent.tools.envelope import to_json
 from lspkit.runtime.concurrency.threads import OwnThread
 
-log = logging.getLogger("lspkit.mcp")
-
-#: Bytes of one message.
-LONGEST_LINE = 32 * 1024 * 1024
-#: Requests without an answer, as long as which no further one is passed on.
-MOST_UNANSWERED = 256
-#: Seconds after which a client that has so many, and reads nothing, is given up.
-UNREAD_SECONDS = 60.0
-#: Bytes that are read at once.
-CHUNK = 1 << 16
-
 Received: TypeAlias = SessionMessage | Exception
-
-
-class BadRequest(ValueError):
-    """A request that is not one of JSON-RPC, but has a number. Its client waits for an answer."""
-
-    def __init__(self, number: int | str) -> None:
-        super().__init__("the request is not valid")
-        self.number = number
-
-    def answer(self) -> SessionMessage:
-        """The error for the client."""
-        error = ErrorData(code=INVALID_REQUEST, message=str(self))
-        return SessionMessage(JSONRPCError(jsonrpc="2.0", id=self.number, error=error))
+#: Completed with the problem of the write.
+_Written: TypeAlias = asyncio.Future[OSError | None]
 
 
 class Descriptors(msgspec.Struct, frozen=True):
@@ -65,44 +35,16 @@ class Descriptors(msgspec.Struct, frozen=True):
     output: int
 
 
-def split_lines(read: Callable[[], bytes]) -> Iterator[bytes | Exception]:
-    """The lines of an input until its end. A line that is too long is an error, and skipped."""
-    held, skipping = bytearray(), False
-    while data := read():
-        *lines, rest = data.split(b"\n")
-        for line in lines:
-            whole = bytes(held) + line
-            held.clear()
-            if not skipping and whole.strip():
-                yield whole
-            skipping = False
-        if not skipping:
-            held += rest
-        if len(held) > LONGEST_LINE:
-            held.clear()
-            skipping = True
-            yield ValueError(f"a message has more than {LONGEST_LINE} bytes")
-
-
 class Wire:
     """Connects two descriptors with the streams that the SDK's server takes."""
 
     def __init__(self, descriptors: Descriptors) -> None:
         self._descriptors = descriptors
         self._loop = asyncio.get_running_loop()
-        self._received, self.incoming = anyio.create_memory_object_stream[Received](0)
+        self._received, self.incoming = anyio.create_memory_object_stream[Received](math.inf)
         self.outgoing, self._to_send = anyio.create_memory_object_stream[SessionMessage](0)
-        #: What was read, None at the end; and whether the server has taken a message.
-        self._messages: asyncio.Queue[Received | None] = asyncio.Queue()
-        self._taken: queue.SimpleQueue[bool] = queue.SimpleQueue()
         #: Lines to write, each with the future that is completed then; None ends the thread.
-        self._lines: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]] | None] = (
-            queue.SimpleQueue()
-        )
-        #: The numbers of requests without an answer, and what is set when one is answered. On the
-        #: event loop only.
-        self._unanswered: set[int | str] = set()
-        self._answered = asyncio.Event()
+        self._lines: queue.SimpleQueue[tuple[bytes, _Written | None] | None] = queue.SimpleQueue()
         self._reader = OwnThread(self._read, "mcp-in")
         self._writer = OwnThread(self._write, "mcp-out")
 
@@ -114,72 +56,29 @@ class Wire:
     def close(self) -> None:
         """Close the streams; the threads end as soon as they return from the system."""
         self._lines.put(None)
-        self._taken.put(False)
         for stream in (self._received, self.incoming, self.outgoing, self._to_send):
             stream.close()
 
     # Reading
 
-    async def read_all(self) -> None:
-        """Pass messages on to the server, until the end of the input."""
-        async with self._received:
-            while (message := await self._messages.get()) is not None:
-                if not await self._has_room(message):
-                    log.warning("the client does not read")
-                    return
-                try:
-                    if isinstance(message, BadRequest):
-                        await self.outgoing.send(message.answer())
-                    else:
-                        await self._received.send(message)
-                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    return  # the server has ended
-                self._taken.put(True)
-
-    async def _has_room(self, message: Received) -> bool:
-        """Note a request. Waits if too many have no answer; False if the client reads none."""
-        plain = message.message if isinstance(message, SessionMessage) else None
-        if isinstance(plain, JSONRPCNotification) and plain.method == "notifications/cancelled":
-            self._forget_request((plain.params or {}).get("requestId"))
-        if not isinstance(plain, JSONRPCRequest):
-            return True
-        while len(self._unanswered) >= MOST_UNANSWERED:
-            self._answered.clear()
-            with anyio.move_on_after(UNREAD_SECONDS) as scope:
-                await self._answered.wait()
-            if scope.cancelled_caught and self._to_send.statistics().tasks_waiting_send:
-                return False
-        self._unanswered.add(plain.id)
-        return True
-
-    def _forget_request(self, number: object) -> None:
-        """A request is answered, or its client does not want the answer any more."""
-        if isinstance(number, int | str):
-            self._unanswered.discard(number)
-            self._answered.set()
-
     def _read(self) -> None:
-        try:
-            for line in split_lines(self._chunk):
-                # No more than one message is held here.
-                if not self._hand_over(_parse(line)) or not self._taken.get():
-                    return
-            self._hand_over(None)
-        finally:
-            os.close(self._descriptors.input)
+        """Pass messages on to the server, until the end of the input."""
+        with contextlib.suppress(OSError), open(self._descriptors.input, "rb") as stream:
+            for line in stream:
+                message = _parse(line)
+                if isinstance(message, JSONRPCError):
+                    self._lines.put((_encode(message), None))
+                elif message is not None:
+                    self._in_loop(self._pass_on, message)
+        self._in_loop(self._received.close)
 
-    def _hand_over(self, message: Received | None) -> bool:
-        try:
-            self._loop.call_soon_threadsafe(self._messages.put_nowait, message)
-        except RuntimeError:  # the loop has ended
-            return False
-        return True
+    def _in_loop(self, step: Callable[..., None], *given: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(step, *given)
 
-    def _chunk(self) -> bytes:
-        try:
-            return os.read(self._descriptors.input, CHUNK)
-        except OSError:
-            return b""
+    def _pass_on(self, message: Received) -> None:
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self._received.send_nowait(message)
 
     # Writing
 
@@ -187,19 +86,16 @@ class Wire:
         """Write what the server sends, until its end. Raises an `OSError` if nobody reads."""
         async with self._to_send:
             async for sent in self._to_send:
-                written = self._loop.create_future()
+                written: _Written = self._loop.create_future()
                 self._lines.put((_encode(sent.message), written))
-                await written
-                if isinstance(sent.message, JSONRPCResponse | JSONRPCError):
-                    self._forget_request(sent.message.id)
+                if (problem := await written) is not None:
+                    raise problem
 
     def _write(self) -> None:
         try:
             while (item := self._lines.get()) is not None:
                 line, written = item
-                problem = self._write_line(line)
-                with contextlib.suppress(RuntimeError):  # the loop has ended
-                    self._loop.call_soon_threadsafe(_complete, written, problem)
+                self._in_loop(_complete, written, self._write_line(line))
         finally:
             os.close(self._descriptors.output)
 
@@ -212,28 +108,23 @@ class Wire:
         return None
 
 
-def _parse(line: bytes | Exception) -> Received:
-    if isinstance(line, Exception):
-        return line
-    try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-    except ValueError:
-        return _parse_leniently(line)
+def _parse(line: bytes) -> Received | JSONRPCError | None:
+    """The message on a line, or why it cannot be read; None for an empty line.
 
-
-def _parse_leniently(line: bytes) -> Received:
-    """Also with lone surrogates in texts. A request that cannot be read is a `BadRequest`."""
+    A request that is not one of JSON-RPC, but has a number, has an answer: its client waits for it.
+    """
+    if not line.strip():
+        return None
+    plain: object = None
     try:
-        plain = json.loads(line)
-    except (ValueError, RecursionError) as problem:
-        return problem
-    try:
+        plain = json.loads(line)  # not by the SDK, which refuses lone surrogates in texts
         return SessionMessage(jsonrpc_message_adapter.validate_python(plain, by_name=False))
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         number = plain.get("id") if isinstance(plain, dict) and "method" in plain else None
-        if isinstance(number, int | str) and not isinstance(number, bool):
-            return BadRequest(number)
-        return problem
+        if isinstance(number, bool) or not isinstance(number, int | str):
+            return problem
+        error = ErrorData(code=INVALID_REQUEST, message="the request is not valid")
+        return JSONRPCError(jsonrpc="2.0", id=number, error=error)
 
 
 def _encode(message: Any) -> bytes:
@@ -244,10 +135,6 @@ def _encode(message: Any) -> bytes:
     return str(text).encode() + b"\n"
 
 
-def _complete(written: asyncio.Future[None], problem: OSError | None) -> None:
-    if written.done():
-        return
-    if problem is None:
-        written.set_result(None)
-    else:
-        written.set_exception(problem)
+def _complete(written: _Written | None, problem: OSError | None) -> None:
+    if written is not None and not written.done():
+        written.set_result(problem)

@@ -94,8 +94,6 @@ log = logging.getLogger("lspkit.service")
 
 #: Requests of one client that may be in progress. Each has a thread.
 MOST_CALLS = 200
-#: Bytes of their parameters. A single request may have more.
-MOST_PARAMS = 64 * 1024 * 1024
 #: Milliseconds that a call waits for an epoch at most: a month.
 LONGEST_WAIT = 30 * 24 * 3600 * 1000
 
@@ -178,8 +176,6 @@ class ClientSession:
         self._lock = threading.Lock()
         #: Requests in progress, by id.
         self._calls: dict[bytes, IncomingCall] = {}
-        #: Bytes of their parameters.
-        self._params = 0
         #: Numbers of overlays, and paths of texts that were synced.
         self._overlays: set[int] = set()
         self._texts: set[str] = set()
@@ -207,7 +203,6 @@ class ClientSession:
             why = self._refusal(call)
             if not why:
                 self._calls[call.id] = call
-                self._params += len(call.params)
         if why:
             self._peer.send(error_body(call.id, messages.INVALID_REQUEST, why))
             return
@@ -256,8 +251,6 @@ class ClientSession:
                 f"{MOST_CALLS} requests of this client are in progress: send it again when one of "
                 "them is answered"
             )
-        if self._calls and self._params + len(call.params) > MOST_PARAMS:
-            return f"requests with {self._params} bytes are in progress"
         return ""
 
     def _send(self, call: IncomingCall, body: bytes) -> None:
@@ -266,7 +259,6 @@ class ClientSession:
             answered = self._calls.get(call.id) is not call
             if not answered:
                 del self._calls[call.id]
-                self._params -= len(call.params)
         if not answered:
             self._peer.send(body)
 
@@ -431,17 +423,12 @@ class Method(NamedTuple):
     needs_config: bool = True
 
 
-_EPOCH = Method(ClientSession.diagnostic_epoch, waits=False)
-_AFTER = Method(ClientSession.diagnostics_after, _diagnostics_after.decode)
-
 METHODS: dict[str, Method] = {
     "lsp/call": Method(ClientSession.call, decode_call),
     "lsp/checkFile": Method(ClientSession.check_file, _check_file.decode),
     "lsp/diagnostics": Method(ClientSession.diagnostics),
-    "lsp/diagnosticEpoch": _EPOCH,
-    "lsp/getDiagnosticEpoch": _EPOCH,
-    "lsp/diagnosticsAfter": _AFTER,
-    "lsp/getAllDiagnosticsAfter": _AFTER,
+    "lsp/diagnosticEpoch": Method(ClientSession.diagnostic_epoch, waits=False),
+    "lsp/diagnosticsAfter": Method(ClientSession.diagnostics_after, _diagnostics_after.decode),
     "lsp/status": Method(ClientSession.status),
     "lsp/operation": Method(ClientSession.operation, msgspec.json.decode),
     "lsp/toolResult": Method(ClientSession.tool_result, _tool_result.decode),

@@ -41,8 +41,6 @@ SecondChannel = Callable[[SharedWorkspace], contextlib.AbstractContextManager[ob
 
 #: Clients that are connected at once.
 MOST_CLIENTS = 64
-#: Refused clients whose connections stay open: one of them may tell the service to retire.
-MOST_REFUSED = 8
 #: Seconds without a client before the service ends.
 IDLE_TIMEOUT = 15 * 60.0
 #: Seconds between two looks at the root.
@@ -73,12 +71,11 @@ class ServiceProcess:
     ) -> None:
         self._bootstrap, self._environ = bootstrap, environ
         self._wake_reader, self._wake_writer = socket.socketpair()
-        for one in (self._wake_reader, self._wake_writer):
-            one.setblocking(False)
-        #: Those that are served, those that are refused, and those that are over and whose threads
-        #: have to be joined. Only the main thread adds clients, and each change is atomic.
+        for end in (self._wake_reader, self._wake_writer):
+            end.setblocking(False)
+        #: Those that are served, and those that are over and whose threads have to be joined. Only
+        #: the main thread adds clients, and each change is atomic.
         self._sessions: dict[Peer, ClientSession] = {}
-        self._refused: dict[Peer, None] = {}
         self._left: collections.deque[Peer] = collections.deque()
         self._reason = ""
         self._retired = False
@@ -155,10 +152,10 @@ class ServiceProcess:
 
     def add_client(self, connection: socket.socket) -> None:
         """Serve a connection."""
-        peer = Peer(connection, self._take, self._lost, "client", largest_whole=LARGEST_REQUEST)
         if len(self._sessions) >= MOST_CLIENTS:
-            self._refuse(peer)
+            _refuse(connection)
             return
+        peer = Peer(connection, self._take, self._lost, "client", largest=LARGEST_REQUEST)
         self._sessions[peer] = ClientSession(self.shared, peer)
         environment = {name: self._environ.get(name, "") for name in COMPARED}
         root = self._bootstrap.workspace_root
@@ -166,23 +163,10 @@ class ServiceProcess:
         peer.send(messages.notification("lsp/ready", ready))
         peer.start()
 
-    def _refuse(self, peer: Peer) -> None:
-        """Refuse a client because of the number of clients; it may still say `lsp/retire`."""
-        why = f"the service has {MOST_CLIENTS} clients already"
-        peer.send(messages.notification("lsp/refused", why))
-        self._refused[peer] = None
-        peer.start()
-        for oldest in list(self._refused)[:-MOST_REFUSED]:
-            oldest.end(why)
-
     def _take(self, peer: Peer, message: messages.Message) -> None:
         session = self._sessions.get(peer)
         if session is not None:
             session.take(message)
-            return
-        if isinstance(message, messages.NotificationMessage) and message.method == "lsp/retire":
-            self.retire()
-        peer.end("it was refused")
 
     def _lost(self, peer: Peer) -> None:
         """Called by the reader of a connection that is over."""
@@ -190,7 +174,6 @@ class ServiceProcess:
         if session is not None:
             session.end()
         self._sessions.pop(peer, None)
-        self._refused.pop(peer, None)
         self._left.append(peer)
         self._wake()
 
@@ -204,7 +187,7 @@ class ServiceProcess:
             with killed_if_late():
                 for endpoint in self._endpoints:
                     endpoint.close()
-                peers = [*self._sessions, *self._refused]
+                peers = list(self._sessions)
                 for peer in peers:
                     peer.end(f"the service has ended: {self._reason}")
                 self.shared.close()
@@ -325,6 +308,13 @@ def _copy_output(connection: socket.socket, descriptor: int) -> None:
         while data := connection.recv(1 << 16):
             while data:
                 data = data[os.write(descriptor, data) :]
+
+
+def _refuse(connection: socket.socket) -> None:
+    """Tell a client that there are too many, and end its connection."""
+    why = f"the service has {MOST_CLIENTS} clients already"
+    with connection, contextlib.suppress(OSError):
+        connection.send(frame(messages.notification("lsp/refused", why)))
 
 
 def _same_user(connection: socket.socket) -> bool:

@@ -158,7 +158,6 @@ async def _over(input: int, output: int) -> AsyncIterator[Any]:
     wire = Wire(Descriptors(input, output))
     wire.start()
     async with anyio.create_task_group() as group:
-        group.start_soon(wire.read_all)
         group.start_soon(wire.write_all)
         try:
             yield wire.incoming, wire.outgoing

@@ -46,7 +46,7 @@ def test_the_first_message_says_that_it_is_ready(site: Site) -> None:
 
 def test_every_method_has_a_test_here() -> None:
     names = "call checkFile diagnostics diagnosticEpoch diagnosticsAfter status operation"
-    further = "getDiagnosticEpoch getAllDiagnosticsAfter toolResult subscribe unsubscribe shutdown"
+    further = "toolResult subscribe unsubscribe shutdown"
     assert set(METHODS) == {f"lsp/{name}" for name in f"{names} {further}".split()}
 
 
@@ -63,13 +63,12 @@ def test_check_file_reports_and_raises_the_epoch(shared: StdioService, shared_si
     for _ in range(2):
         epochs.append(shared.result("lsp/checkFile", {"path": "a.scr"})["epoch"])
     assert epochs == sorted(set(epochs))
-    assert shared.result("lsp/getDiagnosticEpoch")["epoch"] >= epochs[-1]
+    assert shared.result("lsp/diagnosticEpoch")["epoch"] >= epochs[-1]
     assert (shared_site.project / "a.scr").read_text(encoding="utf-8") != "ERROR\n"
 
 
-@pytest.mark.parametrize("method", ["lsp/diagnosticsAfter", "lsp/getAllDiagnosticsAfter"])
 def test_known_diagnostics_are_in_the_order_of_their_files(
-    shared: StdioService, shared_site: Site, method: str
+    shared: StdioService, shared_site: Site
 ) -> None:
     for name in ("b", "d", "B", "c"):
         (shared_site.project / f"{name}.scr").write_text("ERROR\n", encoding="utf-8")
@@ -77,18 +76,19 @@ def test_known_diagnostics_are_in_the_order_of_their_files(
     files = [str(shared_site.project / f"{name}.scr") for name in ("B", "b", "c", "d")]
     known = list(shared.result("lsp/diagnostics")["files"])
     assert known == sorted(known) and set(known) >= set(files)
-    found = shared.result(method, {"afterEpoch": epoch - 1, "waitMs": 60_000})
+    found = shared.result("lsp/diagnosticsAfter", {"afterEpoch": epoch - 1, "waitMs": 60_000})
     assert list(found["files"]) == known
     assert found["epoch"] >= epoch
 
 
-@pytest.mark.parametrize("method", ["lsp/diagnosticsAfter", "lsp/getAllDiagnosticsAfter"])
-def test_a_wait_ends_with_a_newer_epoch_or_with_its_time(shared: StdioService, method: str) -> None:
+def test_a_wait_ends_with_a_newer_epoch_or_with_its_time(shared: StdioService) -> None:
     epoch = shared.result("lsp/checkFile", {"path": "a.scr"})["epoch"]
     epoch = shared.result("lsp/diagnosticEpoch")["epoch"]
-    assert shared.result(method, {"afterEpoch": epoch, "waitMs": 1})["epoch"] == epoch
-    assert shared.result(method, {"afterEpoch": epoch})["epoch"] == epoch
-    waiting = shared.begin(method, {"afterEpoch": epoch, "waitMs": 60_000})
+    assert (
+        shared.result("lsp/diagnosticsAfter", {"afterEpoch": epoch, "waitMs": 1})["epoch"] == epoch
+    )
+    assert shared.result("lsp/diagnosticsAfter", {"afterEpoch": epoch})["epoch"] == epoch
+    waiting = shared.begin("lsp/diagnosticsAfter", {"afterEpoch": epoch, "waitMs": 60_000})
     shared.begin("lsp/checkFile", {"path": "a.scr", "text": "ERROR\n"})
     assert shared.answer(waiting)["result"]["epoch"] > epoch
 

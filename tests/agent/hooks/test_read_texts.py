@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lspkit.agent.hooks.agent_session import LARGEST, MOST_CHARACTERS, REMEMBERED, ReadTexts
+from lspkit.agent.hooks.agent_session import LARGEST, MOST_CHARACTERS, MOST_TEXTS, ReadTexts
 
 
 def files_of(folder: Path, count: int, size: int) -> list[str]:
@@ -26,7 +26,7 @@ def test_a_text_is_taken_once(tmp_path):
 
 
 def test_the_most_recently_read_texts_are_kept(tmp_path):
-    paths = files_of(tmp_path, REMEMBERED + 5, 1)
+    paths = files_of(tmp_path, MOST_TEXTS + 5, 1)
     texts = ReadTexts()
     texts.note(paths)
     assert kept(texts, paths) == paths[5:]
@@ -38,7 +38,7 @@ def test_the_texts_together_are_bounded(tmp_path):
     texts = ReadTexts()
     for path in paths:
         texts.note([path])
-    assert most < REMEMBERED
+    assert most < MOST_TEXTS
     assert kept(texts, paths) == paths[3:]
 
 
