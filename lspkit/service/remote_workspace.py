@@ -28,7 +28,6 @@ from lspkit.workspace import Workspace
 from lspkit.workspace.setting_warning import warn_unused
 from lspkit.workspace_boundary import boundary_of
 
-
 # The remote engine: carries out requests in the service.
 
 T = TypeVar("T")
