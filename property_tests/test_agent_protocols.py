@@ -8,7 +8,6 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lspkit.agent.hooks.agent_names import AGENTS
 from lspkit.agent.hooks.agent_protocols import (
     PROTOCOLS,
     HookCall,
@@ -16,6 +15,7 @@ from lspkit.agent.hooks.agent_protocols import (
     read_call,
     touched_files,
 )
+from lspkit.cli.command_table import AGENTS
 
 FIELDS = sorted(
     {field for one in PROTOCOLS for field in one.marks}

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from lspkit.agent.hooks.summary import APPLIED, Summary
 from lspkit.types import Diagnostic, Position, Range, Severity
+from tests.agent.hooks.summaries import ROOT, text_of
 
-ROOT = Path("/project")
+#: A finding from before an edit.
+OLD = Diagnostic(None, Range(Position(1, 1), Position(1, 2)), Severity.ERROR, "old", "file:///x")
 
 # Texts that try to break out, among all others; some lone surrogates, as broken names have them.
 PIECES = st.sampled_from(
@@ -69,7 +71,7 @@ Files = Mapping[Path, list[Diagnostic]]
 def test_it_is_made_of_whole_lines_within_the_caps(
     summary: Summary, touched: Files, others: Files, remaining: int
 ) -> None:
-    text = summary.text(touched, others, root=ROOT, remaining=remaining)
+    text = text_of(summary, touched, others, old=[OLD] * remaining)
     assert len(text.encode()) <= max(summary.max_bytes, 0)
     lines = text.split("\n") if text else []
     assert all(LINE.fullmatch(line) or OWN.fullmatch(line) or TAG.fullmatch(line) for line in lines)
@@ -83,7 +85,7 @@ def test_tags_open_and_close_in_turn_and_nothing_of_a_file_is_outside(
     summary: Summary, touched: Files, others: Files
 ) -> None:
     inside = False
-    for line in summary.text(touched, others, root=ROOT).split("\n"):
+    for line in text_of(summary, touched, others).split("\n"):
         if TAG.fullmatch(line):
             assert inside == line.startswith("</")
             inside = not inside
@@ -103,8 +105,8 @@ def test_the_order_of_findings_and_files_changes_nothing(
             for name in names
         }
 
-    text = summary.text(touched, others, root=ROOT)
-    assert summary.text(mixed(touched), mixed(others), root=ROOT) == text
+    text = text_of(summary, touched, others)
+    assert text_of(summary, mixed(touched), mixed(others)) == text
 
 
 @given(SUMMARIES, FILES, st.integers(1, 6))
@@ -117,7 +119,7 @@ def test_all_that_is_left_out_of_a_file_is_counted(
         max_total_lines=1_000_000,
         max_bytes=1_000_000,
     )
-    text = roomy.text(touched, root=ROOT)
+    text = text_of(roomy, touched)
     shown = len(re.findall(r"^[A-Z]+ \[", text, re.M))
     left_out = sum(int(number) for number in re.findall(r"^\.\.\. and (\d+) more$", text, re.M))
     assert shown + left_out == sum(len(counted(found, roomy)) for found in touched.values())
@@ -127,7 +129,7 @@ def test_all_that_is_left_out_of_a_file_is_counted(
 def test_a_worse_finding_never_gives_way_to_a_lesser_one(
     summary: Summary, found: list[Diagnostic]
 ) -> None:
-    text = summary.text({ROOT / "a.py": found}, root=ROOT)
+    text = text_of(summary, {ROOT / "a.py": found})
     ranks = {one.value.upper(): one.rank for one in Severity}
     shown = [ranks[line.split(" ")[0]] for line in text.split("\n") if LINE.fullmatch(line)]
     worst = sorted(one.severity.rank for one in counted(found, summary))

@@ -5,27 +5,20 @@ from __future__ import annotations
 import os
 import queue
 import uuid
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import closing
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from lspkit.batch.project_check import Project, ProjectCheck, ProjectJob, check_project
 from lspkit.errors import LspkitError
 from lspkit.types import Severity
 
-# Hands jobs to an executor, and again if it has lost them with a worker.
-#
-# A process pool is broken as soon as one of its worker processes dies: every job that it had is
-# lost, and it takes no further ones. Its jobs then go on in a second pool of the same kind. Nobody
-# knows which of the lost jobs has ended the worker, so they are done again one at a time: a job
-# that is alone with the pool when that breaks is taken for the cause, and is given up after
-# `MOST_BREAKS`. The other jobs are not charged for it. Dask does the jobs of a lost worker again by
-# itself.
-
 J = TypeVar("J")
 R = TypeVar("R")
+#: The number of a job with its result, or with what the executor has failed with.
+Result: TypeAlias = tuple[int, R | Exception]
 
 #: How often a job may break a pool that it has to itself.
 MOST_BREAKS = 2
@@ -34,119 +27,105 @@ MOST_BREAKS = 2
 JOBS_PER_WORKER = 2
 
 
-class Dispatch(Generic[J, R]):
-    """The jobs of one batch. Used by one thread."""
+def dispatch(
+    function: Callable[[J], R], jobs: Sequence[J], executor: Executor
+) -> Generator[Result[R], None, None]:
+    """Hand jobs to an executor, and again if it has lost them with a worker.
 
-    def __init__(self, function: Callable[[J], R], jobs: Sequence[J], executor: Executor) -> None:
-        self._function = function
-        self._jobs = jobs
-        self._executor = executor
-        #: The pool that stands in for a broken one.
-        self._own: ProcessPoolExecutor | None = None
-        self._waiting = deque(range(len(jobs)))
-        #: Jobs that were lost, and are done again one at a time.
-        self._suspects: deque[int] = deque()
-        #: Whether a suspect is pending: no other job joins it.
-        self._alone = False
-        self._breaks: Counter[int] = Counter()
-        self._given_up: list[int] = []
-        self._pending: dict[Future[R], int] = {}
-        #: Futures in the order in which they are done: waiting for one costs the same for any
-        #: number of others.
-        self._done: queue.SimpleQueue[Future[R]] = queue.SimpleQueue()
-        self._broken: BrokenExecutor | None = None
-
-    def results(self) -> Generator[tuple[int, R | Exception], None, None]:
-        """The number of each job with its result, or with what the executor has failed with.
-
-        At the end, also an early one, jobs that have not begun are cancelled.
-        """
+    A process pool is broken as soon as one of its worker processes dies: every job that it had is
+    lost, and it takes no further ones. Nobody knows which of the lost jobs has ended the worker, so
+    each is done again in a pool of its own, and given up after `MOST_BREAKS`. The others go on in a
+    second pool of the same kind. Dask does the jobs of a lost worker again by itself, and nobody
+    knows how to make another executor of any other kind. At the end, also an early one, jobs that
+    have not begun are cancelled.
+    """
+    waiting = deque(range(len(jobs)))
+    pool = executor
+    while waiting:
+        lost: list[int] = []
         try:
-            while self._waiting or self._suspects or self._pending or self._given_up:
-                if self._broken is not None and not self._pending:
-                    yield from self._replace(self._broken)
-                self._submit()
-                if self._pending:
-                    yield from self._take(self._done.get())
+            problem = yield from _run(function, jobs, waiting, pool, lost)
         finally:
-            for future in list(self._pending):
-                future.cancel()
-            if self._own is not None:
-                self._own.shutdown(cancel_futures=True)
-
-    def _submit(self) -> None:
-        """Hand over as many jobs as the executor should have now."""
-        while self._broken is None and len(self._pending) < self._room():
-            jobs = self._suspects or self._waiting
-            if not jobs:
-                return
-            self._alone = jobs is self._suspects
-            number = jobs.popleft()
-            try:
-                future = self._executor.submit(self._function, self._jobs[number])
-            except BrokenExecutor as problem:
-                self._lose(number, problem)
-                return
-            self._pending[future] = number
-            future.add_done_callback(self._done.put)
-
-    def _room(self) -> float:
-        if self._suspects or self._alone:
-            return 1
-        if isinstance(self._executor, ProcessPoolExecutor):
-            return JOBS_PER_WORKER * _worker_count(self._executor)
-        return float("inf")
-
-    def _take(self, future: Future[R]) -> Iterator[tuple[int, R | Exception]]:
-        number = self._pending.pop(future)
-        try:
-            result: R | Exception = future.result()
-        except BrokenExecutor as problem:
-            self._lose(number, problem)
+            if pool is not executor:
+                pool.shutdown(cancel_futures=True)
+        if problem is None:
             return
-        except Exception as problem:  # noqa: BLE001 (the caller gets it with the job's number)
-            result = problem
-        self._alone = False
-        yield number, result
+        if not isinstance(executor, ProcessPoolExecutor):
+            yield from ((number, problem) for number in (*lost, *waiting))
+            return
+        for number in lost:
+            yield number, _do_alone(function, jobs[number], executor)
+        pool = _another(executor, _worker_count(executor))
 
-    def _lose(self, number: int, problem: BrokenExecutor) -> None:
-        self._broken = problem
-        self._breaks[number] += self._alone
-        self._alone = False
-        if self._breaks[number] < MOST_BREAKS:
-            self._suspects.append(number)
-        else:
-            self._given_up.append(number)
 
-    def _replace(self, problem: BrokenExecutor) -> Iterator[tuple[int, R | Exception]]:
-        """Go on after a break, with another pool. A job that has caused too many is not repeated.
+def _run(
+    function: Callable[[J], R],
+    jobs: Sequence[J],
+    waiting: deque[int],
+    executor: Executor,
+    lost: list[int],
+) -> Generator[Result[R], None, BrokenExecutor | None]:
+    """Do these jobs; returns why the executor has broken, and adds the jobs that it has lost."""
+    room = float("inf")
+    if isinstance(executor, ProcessPoolExecutor):
+        room = JOBS_PER_WORKER * _worker_count(executor)
+    pending: dict[Future[R], int] = {}
+    # In the order in which they are done: waiting for one costs the same for any number of others.
+    done: queue.SimpleQueue[Future[R]] = queue.SimpleQueue()
+    broken: BrokenExecutor | None = None
+    try:
+        while pending or (waiting and broken is None):
+            while waiting and broken is None and len(pending) < room:
+                try:
+                    future = executor.submit(function, jobs[waiting[0]])
+                except BrokenExecutor as problem:
+                    broken = problem
+                    break
+                pending[future] = waiting.popleft()
+                future.add_done_callback(done.put)
+            if not pending:
+                break
+            future = done.get()
+            number = pending.pop(future)
+            try:
+                result: R | Exception = future.result()
+            except BrokenExecutor as problem:
+                broken = problem
+                lost.append(number)
+                continue
+            except Exception as problem:  # noqa: BLE001 (the caller gets it with the job's number)
+                result = problem
+            yield number, result
+    finally:
+        for future in pending:
+            future.cancel()
+    return broken
 
-        Nobody knows how to make another executor of a kind that is not a process pool.
-        """
-        lost, self._given_up = self._given_up, []
-        if isinstance(self._executor, ProcessPoolExecutor):
-            former, self._own = self._own, _another(self._executor)
-            self._executor, self._broken = self._own, None
-            if former is not None:
-                former.shutdown()
-        else:
-            lost += [*self._suspects, *self._waiting]
-            self._suspects.clear()
-            self._waiting.clear()
-        yield from ((number, problem) for number in lost)
+
+def _do_alone(function: Callable[[J], R], job: J, like: ProcessPoolExecutor) -> R | Exception:
+    """The result of a job in a process of its own, or what has gone wrong."""
+    for _ in range(MOST_BREAKS):
+        with _another(like, 1) as pool:
+            try:
+                return pool.submit(function, job).result()
+            except BrokenExecutor as problem:
+                broken: Exception = problem
+            except Exception as problem:  # noqa: BLE001 (the caller gets it with the job's number)
+                return problem
+    return broken
 
 
 def _worker_count(pool: ProcessPoolExecutor) -> int:
     return int(getattr(pool, "_max_workers", 1))
 
 
-def _another(pool: ProcessPoolExecutor) -> ProcessPoolExecutor:
+def _another(pool: ProcessPoolExecutor, workers: int) -> ProcessPoolExecutor:
     """A pool like this one, as far as it tells how it was made."""
     names = ("mp_context", "initializer", "initargs", "max_tasks_per_child")
-    told: dict[str, Any] = {
+    settings: dict[str, Any] = {
         name: getattr(pool, f"_{name}") for name in names if hasattr(pool, f"_{name}")
     }
-    return ProcessPoolExecutor(_worker_count(pool), **told)
+    return ProcessPoolExecutor(workers, **settings)
 
 
 #: Seconds for one project, including the start of its servers.
@@ -179,16 +158,16 @@ def check(
         raise TypeError(f"projects is {projects!r}: a list of folders is needed")
     if not isinstance(executor, Executor):
         raise TypeError(f"executor is {executor!r}: a concurrent.futures.Executor is needed")
-    counted = None if severities is None else tuple(Severity(one).value for one in severities)
+    counted = None if severities is None else tuple(Severity(name).value for name in severities)
     batch = uuid.uuid4().hex
     jobs = [
         ProjectJob(
-            project=(one if isinstance(one, Project) else Project(one)).absolute(),
+            project=(project if isinstance(project, Project) else Project(project)).absolute(),
             severities=counted,
             timeout=timeout,
             key=f"{batch}-{number}",
         )
-        for number, one in enumerate(projects)
+        for number, project in enumerate(projects)
     ]
     numbered = _results(jobs, executor)
     return _in_order(numbered) if ordered else _as_completed(numbered)
@@ -199,8 +178,8 @@ Numbered = Generator[tuple[int, ProjectCheck], None, None]
 
 
 def _results(jobs: list[ProjectJob], executor: Executor) -> Numbered:
-    with closing(Dispatch(check_project, jobs, executor).results()) as found:
-        for number, result in found:
+    with closing(dispatch(check_project, jobs, executor)) as results:
+        for number, result in results:
             if isinstance(result, Exception):
                 root = os.fspath(jobs[number].project.root)
                 what = f"{type(result).__name__}: {result}"

@@ -12,7 +12,6 @@ import os
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from lspkit.agent.hooks.agent_names import AGENTS
 from lspkit.cli import command_parser as types
 
 
@@ -77,6 +76,9 @@ SERVICE_ROOT = argument(
     metavar="DIR",
     help=DEFAULT_ROOT,
 )
+
+#: The agents whose hook protocols are known, as in `agent_protocols.PROTOCOLS`.
+AGENTS = ("claude-code", "codex", "copilot-cli", "gemini-cli")
 
 
 class Command(NamedTuple):

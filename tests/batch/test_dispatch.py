@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.batch.batch_check import MOST_BREAKS, Dispatch
+from lspkit.batch.batch_check import MOST_BREAKS, dispatch
 
 
 def double(number: int) -> int:
@@ -53,7 +53,7 @@ def initialize(marker: str) -> None:
 
 
 def run(function: Callable[[Any], Any], jobs: list[Any], pool: Any) -> dict[int, Any]:
-    found = list(Dispatch(function, jobs, pool).results())
+    found = list(dispatch(function, jobs, pool))
     assert len(found) == len(jobs)
     return dict(found)
 
@@ -113,7 +113,7 @@ def test_an_early_end_cancels_what_has_not_begun(tmp_path):
     log = tmp_path / "log"
     jobs = [(number + 10, str(log)) for number in range(1000)]
     with ProcessPoolExecutor(1) as pool:
-        found = Dispatch(end_worker, jobs, pool).results()
+        found = dispatch(end_worker, jobs, pool)
         next(found)
         found.close()
     assert len(log.read_text().split()) < 10

@@ -11,7 +11,6 @@ import collections
 import itertools
 import os
 from collections.abc import Callable, Container, Iterable, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,47 +20,21 @@ from lspkit.diagnostics.compare import Before, compare_findings
 from lspkit.protocol.text import Text
 from lspkit.types import Diagnostic
 
-# The texts of files at the time when an agent has read them.
-#
-# A shell command or a write does not tell the text that it replaces. The servers are told of a read
-# later, by a worker, and by then the file may have changed. So the hook itself keeps the text: it
-# is the one before the next edit. Thread-safe: each change of the table is atomic.
+T = TypeVar("T")
 
-#: Most files whose texts are kept, the most recently read ones.
-MOST_TEXTS = 64
 #: Bytes of the largest file whose text is kept or reconstructed.
 LARGEST = 2**21
 #: Characters of all texts that one table of one agent keeps.
 MOST_CHARACTERS = 2**22
-
-
-class ReadTexts:
-    """Texts by path."""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, str] = {}
-
-    def note(self, paths: Iterable[str]) -> None:
-        """Keep the present texts of these files."""
-        for path in paths:
-            self._texts.pop(path, None)
-            text = text_of(path)
-            if text is not None:
-                self._texts[path] = text
-        known = list(self._texts.items())
-        kept = count_kept((text for _, text in reversed(known)), MOST_TEXTS)
-        if kept < len(known):
-            self._texts = dict(known[len(known) - kept :])
-
-    def take(self, path: str) -> str | None:
-        """The text at the last read; after that, it is not kept any more."""
-        return self._texts.pop(path, None)
-
-
-def count_kept(texts: Iterable[str], most: int) -> int:
-    """How many of these texts are kept, from the first one on."""
-    sizes = itertools.accumulate(map(len, texts))
-    return sum(size <= MOST_CHARACTERS for size in itertools.islice(sizes, most))
+#: Most files whose texts, introduced findings, or edits without an answer are kept, the last ones.
+MOST_KEPT = 200
+#: Most recently used files that are checked again after an edit.
+RECENT = 8
+#: How often an edit without an answer is checked again, each time with the next edit.
+MOST_TRIES = 3
+#: Most files of other calls that are checked with an edit: those without an answer, and those in
+#: which the agent has introduced findings.
+MOST_FILES = 20
 
 
 def text_of(path: str) -> str | None:
@@ -72,6 +45,15 @@ def text_of(path: str) -> str | None:
         return Path(path).read_bytes().decode("utf-8-sig")
     except (OSError, ValueError):
         return None
+
+
+def drop_oldest(table: dict[str, T], text: Callable[[T], str]) -> None:
+    """Keep the last entries of a table, as many as are allowed with their texts."""
+    entries = list(table.items())
+    sizes = itertools.accumulate(len(text(entry)) for _, entry in reversed(entries))
+    kept = sum(size <= MOST_CHARACTERS for size in itertools.islice(sizes, MOST_KEPT))
+    for path, _ in entries[: len(entries) - kept]:
+        table.pop(path, None)
 
 
 # Detects changes of files that an agent has used.
@@ -175,19 +157,6 @@ def sort_findings(own: Before | None, text: Text, state: FileState) -> SortedFin
     )
 
 
-T = TypeVar("T")
-
-#: Most recently used files that are checked again after an edit.
-RECENT = 8
-#: How often an edit without an answer is checked again, each time with the next edit.
-MOST_TRIES = 3
-#: Most files of other calls that are checked with an edit: those without an answer, and those in
-#: which the agent has introduced findings.
-MOST_FILES = 20
-#: Most files whose introduced findings, or edits without an answer, are kept, the last ones.
-MOST_KEPT = 200
-
-
 class Unanswered(msgspec.Struct, frozen=True):
     """An edited file that was not checked in time, or whose users were not searched."""
 
@@ -207,8 +176,10 @@ class AgentSession:
         self.mark = mark
         #: The number of its last call, among the calls of all agents; a new one has none yet.
         self.last_call: float = float("inf")
-        #: The texts that the agent has read.
-        self.texts = ReadTexts()
+        #: By path: the text at the last read. A shell command or a write does not tell the text
+        #: that it replaces, and the servers see the file only later. So it is read at once: it is
+        #: the one before the next edit.
+        self._texts: dict[str, str] = {}
         self.stamps = FileStamps()
         #: Files that the agent has used, most recent last.
         self._recent: collections.deque[str] = collections.deque(maxlen=8 * RECENT)
@@ -217,7 +188,7 @@ class AgentSession:
         self.introduced: dict[str, Before] = {}
         #: By path: the edits that no server has answered for.
         self._unanswered: dict[str, Unanswered] = {}
-        #: Those among them whose check has not ended.
+        #: Those among them whose check has not ended: the call that edits a file is told first.
         self._in_check: set[str] = set()
         #: What the agent was told once: files without an answer, servers that do not run.
         self.mentioned: set[str] = set()
@@ -227,6 +198,20 @@ class AgentSession:
         self._recent.extend(paths)
         self.stamps.note(paths)
 
+    def note_read(self, paths: Sequence[str]) -> None:
+        """Note that the agent has read these files, with their present texts."""
+        for path in paths:
+            self._texts.pop(path, None)
+            text = text_of(path)
+            if text is not None:
+                self._texts[path] = text
+        drop_oldest(self._texts, str)
+        self.remember(paths)
+
+    def take_text(self, path: str) -> str | None:
+        """The text at the last read; after that, it is not kept any more."""
+        return self._texts.pop(path, None)
+
     def recent_files(self) -> list[str]:
         """The recently used files, most recent first."""
         return list(dict.fromkeys(reversed(self._recent.copy())))[:RECENT]
@@ -234,18 +219,18 @@ class AgentSession:
     def waiting_files(self) -> list[str]:
         """The edited files without an answer that are checked with the next edit."""
         known = [path for path in list(self._unanswered) if path not in self._in_check]
-        return list(islice(filter(os.path.isfile, known), MOST_FILES))
+        return list(itertools.islice(filter(os.path.isfile, known), MOST_FILES))
 
     def broken_files(self) -> list[str]:
         """The files in which this agent has introduced findings, the last ones first."""
         known = reversed(list(self.introduced))
-        return list(islice(filter(os.path.isfile, known), MOST_FILES))
+        return list(itertools.islice(filter(os.path.isfile, known), MOST_FILES))
 
     def begin_check(self, path: str, before: str | None) -> str | None:
         """Note an edit that is about to be checked; returns the text to compare it with."""
         earlier = self._unanswered.get(path)
-        waiting = Unanswered(before) if earlier is None else earlier
         self._in_check.add(path)
+        waiting = Unanswered(before) if earlier is None else earlier
         self._unanswered[path] = msgspec.structs.replace(waiting, tries=waiting.tries + 1)
         drop_oldest(self._unanswered, lambda edit: edit.before or "")
         return waiting.before
@@ -290,11 +275,3 @@ class AgentSession:
             self.introduced[path] = Before(Text(text), kept)
         drop_oldest(self.introduced, lambda state: state.text.value)
         return result
-
-
-def drop_oldest(table: dict[str, T], text: Callable[[T], str]) -> None:
-    """Keep the last entries of a table, as many as are allowed with their texts."""
-    entries = list(table.items())
-    kept = count_kept((text(entry) for _, entry in reversed(entries)), MOST_KEPT)
-    for path, _ in entries[: len(entries) - kept]:
-        table.pop(path, None)

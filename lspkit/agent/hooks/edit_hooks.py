@@ -7,18 +7,18 @@ other cases, also after a failure, the result is the output itself: a hook never
 `tool_files.py` determines the files of a call and their texts before it, `check_timeout.py` the
 timeout; the operation `check_edit` finds the errors, also in other files. `agent_session.py` keeps
 what this agent has introduced and what was not answered, until the next edit. `summary.py` makes
-the text, and `Prewarmer` handles files that are read.
+the text.
 """
 
 from __future__ import annotations
 
 import collections
-import contextlib
 import itertools
 import logging
+import math
 import os
 import time
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
@@ -44,7 +44,7 @@ from lspkit.agent.hooks.tool_files import (
     plain_name,
     touch_of,
 )
-from lspkit.diagnostics.report import OtherFiles, Report
+from lspkit.diagnostics.report import EditReport, OtherFiles, Report
 from lspkit.edit_types import ChangedFiles
 from lspkit.errors import (
     PathError,
@@ -60,138 +60,11 @@ from lspkit.types import Diagnostic
 from lspkit.workspace import Workspace
 from lspkit.workspace_boundary import absolute_path
 
-# The files that other calls of the hooks edit at the same time.
-#
-# Each call reports the findings in its own files. A file that another call edits meanwhile has new
-# findings, too, but not because of this edit. Thread-safe: each change of a field is atomic.
-
-#: Edits that are kept after their end.
-MOST_EDITS = 256
-
-
-class ConcurrentEdits:
-    """The edits of one workspace."""
-
-    def __init__(self) -> None:
-        self._numbers = itertools.count()
-        #: The paths of each edit, and when its check ended; infinite if it has not.
-        self._edits: dict[int, tuple[frozenset[str], float]] = {}
-
-    @contextlib.contextmanager
-    def of(self, paths: Sequence[str]) -> Iterator[None]:
-        """An edit of these files, until the end of its check."""
-        number, edited = next(self._numbers), frozenset(paths)
-        self._edits[number] = edited, float("inf")
-        self._edits.pop(number - MOST_EDITS, None)
-        try:
-            yield
-        finally:
-            self._edits[number] = edited, time.monotonic()
-
-    def without(self, others: OtherFiles, began: float) -> OtherFiles:
-        """The findings in other files, without those in files edited since `began`."""
-        edits = list(self._edits.values())
-        edited = {path for paths, ended in edits if ended > began for path in paths}
-        if others.introduced is None or not edited & others.introduced.keys():
-            return others
-        introduced = {
-            path: findings for path, findings in others.introduced.items() if path not in edited
-        }
-        return msgspec.structs.replace(others, introduced=introduced)
-
-
-# Sends files to their servers before the first request, without blocking the caller.
-#
-# An agent that reads a file will probably edit it soon; its servers should be running by then. A
-# thread of the workspace sends one file at a time: with several, another thread might have to be
-# started, which takes longer than a read may take.
-#
-# Thread-safe without a lock: each change of a field is atomic.
-
 log = logging.getLogger("lspkit.agent")
-
-#: Seconds during which another read of the same file is ignored.
-READ_AGAIN = 1.0
-#: Most files in the queue; of more, the oldest are dropped.
-MOST = 64
-#: Reads that are recorded before old ones are removed.
-MOST_READS = 1000
-
-
-class Prewarmer:
-    """The queue of files that will be sent to their servers."""
-
-    def __init__(self, ws: Workspace) -> None:
-        self._ws = ws
-        #: When a file was last read, by the monotonic clock.
-        self._read_at: dict[str, float] = {}
-        #: Files that have not been sent yet.
-        self._waiting: collections.deque[str] = collections.deque(maxlen=MOST)
-        #: Those among them that were read, and not edited.
-        self._read: set[str] = set()
-        #: A token: the sender takes it out, and puts it back when it is done.
-        self._turn: list[None] = [None]
-        # The first job starts a thread; this must not delay the first read.
-        ws.submit(ws.diagnostics)
-
-    def read(self, paths: Sequence[str]) -> list[str]:
-        """Record reads of these files; returns those that were not read a moment ago."""
-        now = time.monotonic()
-        since = now - READ_AGAIN
-        new = [path for path in paths if self._read_at.get(path, since) <= since]
-        if len(self._read_at) > MOST_READS:
-            reads = list(self._read_at.items())
-            self._read_at = {path: at for path, at in reads if at > since}
-        self._read_at.update(dict.fromkeys(new, now))
-        self._read.update(new)
-        self.enqueue(new)
-        return new
-
-    def note_edited(self, paths: Sequence[str]) -> None:
-        """Record edits: the present texts of these files are not those before an edit."""
-        self._read.difference_update(paths)
-
-    def enqueue(self, paths: Sequence[str]) -> None:
-        """Queue these files."""
-        self._waiting.extend(paths)
-        self._sync_next()
-
-    def _sync_next(self) -> None:
-        while self._waiting:
-            try:
-                self._turn.pop()
-            except IndexError:
-                return  # another sender is active, and will continue
-            future: object = None
-            try:
-                path = self._waiting.popleft()
-                future = self._send(path)
-            except IndexError:
-                pass  # another thread took the file
-            finally:
-                if not isinstance(future, Future):
-                    self._turn.append(None)
-            if isinstance(future, Future):
-                future.add_done_callback(self._sync_done)
-                return
-
-    def _send(self, path: str) -> object:
-        """Send a file. The text of one that was read is the one before the next edit."""
-        was_read = path in self._read
-        self._read.discard(path)
-        return self._ws.submit(self._ws.sync, path, baseline=was_read)
-
-    def _sync_done(self, future: Future[Any]) -> None:
-        """Put the token back after a file was sent, and send the next one."""
-        problem = None if future.cancelled() else future.exception()
-        if problem is not None:
-            log.debug("the servers were not told: %s", problem)
-        self._turn.append(None)
-        self._sync_next()
-
-
 T = TypeVar("T")
 
+#: Edits that are remembered after their end, among those of all agents.
+MOST_EDITS = 256
 #: Most files that are checked after a shell command.
 MOST_CHANGED = 64
 #: Most agents whose sessions are kept, the last used ones.
@@ -202,6 +75,8 @@ REST_TIMEOUT = 1.0
 LATE = frozenset({RequestTimeoutError.code, ServerBrokenError.code})
 #: The texts of files before a call, by the names that the call uses.
 TextsBefore = Mapping[str, str]
+#: The effects of an edit on other files, where none are known.
+NO_OTHERS = OtherFiles()
 #: Between the output of the tool and the appended text.
 GAP = "\n\n"
 
@@ -209,15 +84,13 @@ GAP = "\n\n"
 class HookResult(msgspec.Struct, frozen=True):
     """The result of one hook, for hosts that need more than the text."""
 
-    tool: str
+    tool: str = ""
     #: None if the hook failed before the kind was known.
     kind: ToolKind | None = None
     #: Reports about the edited files, by path.
     reports: dict[Path, Report] = {}
-    #: Findings in other files, of any severity.
-    others: dict[Path, list[Diagnostic]] = {}
     #: Findings in other files, with those that the edit introduced, fixed and left apart.
-    other_files: OtherFiles = OtherFiles()
+    other_files: OtherFiles = NO_OTHERS
     #: Findings that earlier edits of this agent have introduced, and that are still there.
     still: dict[Path, list[Diagnostic]] = {}
     #: The appended text; empty if there is none.
@@ -226,6 +99,28 @@ class HookResult(msgspec.Struct, frozen=True):
     duration: float = 0.0
     #: Failures and unknown results, as text for people.
     warnings: tuple[str, ...] = ()
+
+
+class _Edit(msgspec.Struct):
+    """The files that one call edits. They are not edited by what other calls do meanwhile."""
+
+    paths: frozenset[str]
+    #: When its check ended.
+    ended: float = math.inf
+
+
+class _EditCheck(msgspec.Struct, frozen=True):
+    """The check after one call of a tool."""
+
+    session: AgentSession
+    #: The files that the call has edited.
+    edited: list[str]
+    #: These, and those of earlier edits without an answer, with their texts before.
+    files: list[EditedFile]
+    began: float
+    #: When the answer has to be there.
+    deadline: float
+    cancel: CancelLike | None
 
 
 class EditHooks:
@@ -245,8 +140,8 @@ class EditHooks:
         #: Registered tools of the host, by plain name.
         self._tools: dict[str, Tool] = {}
         self._timeouts = CheckTimeouts(ws)
-        self._prewarmer = Prewarmer(ws)
-        self._edits = ConcurrentEdits()
+        #: The last edits of all agents.
+        self._edits: collections.deque[_Edit] = collections.deque(maxlen=MOST_EDITS)
         #: What has changed so far: what the first command changes is seen, also if nothing is
         #: edited before it. Asked in a thread, since a host may hold a lock now.
         self._start: Future[ChangedFiles] = ws.submit(ws.changed_files)
@@ -256,19 +151,18 @@ class EditHooks:
         #: By the host's name for it.
         self._sessions: dict[str, AgentSession] = {}
         self._calls = itertools.count()
-        self._tallies: dict[str, _Tally] = {
-            name: _Tally() for name in (*map(str, ToolKind), "other", "appended", "failed")
-        }
+        #: Tool calls by kind, appended texts, and failures in the hooks.
+        self._counts = dict.fromkeys((*map(str, ToolKind), "other", "appended", "failed"), 0)
         #: The result of the last edit, in any thread.
         self.last: HookResult | None = None
 
     def __repr__(self) -> str:
-        return f"<EditHooks {self._ws.root}: {self._tallies['appended'].value()} appended>"
+        return f"<EditHooks {self._ws.root}: {self._counts['appended']} appended>"
 
     @property
     def counts(self) -> dict[str, int]:
         """Counts of tool calls by kind, of appended texts, and of failures in the hooks."""
-        return {name: tally.value() for name, tally in self._tallies.items()}
+        return self._counts.copy()
 
     def register(self, tool: str, kind: ToolKind | str, files: Files | None = None) -> None:
         """Register a tool, or change the registration.
@@ -282,11 +176,11 @@ class EditHooks:
         """Send the files of a finished tool call to the servers. Does not wait."""
         try:
             touch = touch_of(tool, arguments, self._tools)
-            self._tallies["other" if touch is None else touch.kind].add()
+            self._counts["other" if touch is None else touch.kind] += 1
             if touch is not None and touch.kind is ToolKind.READ:
                 self._read(touch, self._session(session))
             elif touch is not None:
-                self._prewarmer.enqueue(self._paths(touch.files))
+                self._send(self._paths(touch.files))
         except Exception as problem:  # noqa: BLE001 (nothing here may fail an edit)
             self._count_failure(tool, problem)
 
@@ -350,61 +244,73 @@ class EditHooks:
         files = self._edited(touch, paths, session, before)
         waiting = [path for path in session.waiting_files() if path not in paths]
         files += [EditedFile(path, session.begin_check(path, None)) for path in waiting]
-        blind = {file.path for file in files if session.is_blind(file.path)}
+        seconds, deadline = self._deadline(paths or gone, wait.timeout, began)
         used = dict.fromkeys((*session.broken_files()[:RECENT], *session.recent_files()))
-        if wait.timeout is None:
-            own = self._timeout(paths or gone)
-            beyond = self._ws.config.timing.dependents_timeout_ms / 1000
-            deadline = time.monotonic() + own + beyond
-        else:
-            own, deadline = None, began + wait.timeout
         request = CheckEditRequest(
             files=tuple(files),
             first=tuple(path for path in used if path not in (*paths, *waiting)),
             gone=gone,
-            seconds=own,
+            seconds=seconds,
         )
+        check = _EditCheck(session, paths, files, began, deadline, wait.cancel)
+        edit = _Edit(frozenset(paths))
+        self._edits.append(edit)
         try:
-            with self._edits.of(paths):
-                left = max(0.0, deadline - time.monotonic())
-                result = self._ws.run(request, timeout=left, cancel=wait.cancel)
+            left = max(0.0, deadline - time.monotonic())
+            result = self._ws.run(request, timeout=left, cancel=wait.cancel)
         except RequestTimeoutError as problem:  # before any server was asked
             for file in files:
                 session.end_check(file.path, is_late=True, is_searched=False)
             unchecked = session.first_mentions(map(os.path.realpath, paths))
-            session.remember(paths)
-            return HookResult(
-                tool=tool,
-                kind=touch.kind,
-                text=self._text({}, [], OtherFiles(), [], unchecked=unchecked, stopped=[]),
-                duration=time.monotonic() - began,
-                warnings=(str(problem),),
-            )
+            after = HookResult(text=self._text({}, unchecked=unchecked), warnings=(str(problem),))
+        else:
+            self._spend(paths)
+            after = self._evaluate(check, result)
         finally:
+            edit.ended = time.monotonic()
             session.abandon_checks(file.path for file in files)
-        self._spend(paths)
-        others = self._edits.without(result.other_files, began)
+        session.remember(paths)
+        took = time.monotonic() - began
+        log.debug("%s: %d files checked in %.0f ms", tool, len(after.reports), took * 1000)
+        return msgspec.structs.replace(after, tool=tool, kind=touch.kind, duration=took)
+
+    def _deadline(
+        self, paths: Iterable[str], timeout: float | None, began: float
+    ) -> tuple[float | None, float]:
+        """The seconds for an edited file, None: those of the call; and the end of the call."""
+        if timeout is not None:
+            return None, began + timeout
+        seconds = max(map(self._timeouts.seconds, _one_of_each(paths)))
+        beyond = self._ws.config.timing.dependents_timeout_ms / 1000
+        return seconds, time.monotonic() + seconds + beyond
+
+    def _evaluate(self, check: _EditCheck, result: EditReport) -> HookResult:
+        """What the servers have answered, for the agent: what is new, and what is still there."""
+        session = check.session
+        others = self._without_other_edits(result.other_files, check.began)
         reports = {str(report.path): report for report in result.reports}
+        blind = {file.path for file in check.files if session.is_blind(file.path)}
         states = states_of(reports, others, blind)
         late = [path for path, report in reports.items() if is_late(report)]
-        for file in files:
+        for file in check.files:
             is_file_late = os.path.realpath(file.path) in late
             session.end_check(file.path, is_late=is_file_late, is_searched=not others.unsearched)
         rest = [path for path in session.broken_files() if path not in states]
         if rest and not late:
-            checked = self._check_rest(rest, Limits(deadline - time.monotonic(), wait.cancel))
+            checked = self._check_rest(rest, check)
             late = [path for path, report in checked.items() if is_late(report)]
-            states |= states_of(checked, OtherFiles(), set())
+            states |= states_of(checked, NO_OTHERS, set())
         findings = {
             path: session.take_findings(path, text_of(path) or "", state)
             for path, state in states.items()
         }
         session.mentioned.difference_update(path for path in states if path not in late)
+        waiting = [file.path for file in check.files if file.path not in check.edited]
         text = self._text(
             findings,
-            [path for path in reports if path not in waiting],
-            others,
-            late,
+            edited=[path for path in reports if path not in waiting],
+            others=others,
+            late=late,
             unchecked=session.first_mentions(late),
             stopped=[
                 reason
@@ -412,27 +318,30 @@ class EditHooks:
                 if session.first_mentions([f"server {server}"])
             ],
         )
-        session.remember(paths)
-        unknown = {report.path: report.why for report in reports.values() if report.why}
+        unknown = {report.path: report.why for report in result.reports if report.why}
         reasons = [f"{path}: {why}" for path, why in (unknown | others.unknown).items()]
-        warnings = tuple(reasons + [others.reason] * bool(others.reason))
-        took = time.monotonic() - began
-        log.debug("%s: %d files checked in %.0f ms", tool, len(reports), took * 1000)
         return HookResult(
-            tool=tool,
-            kind=touch.kind,
             reports={report.path: report for report in reports.values()},
-            others=others.diagnostics,
             other_files=others,
-            still={
-                Path(path): list(in_file.still)
-                for path, in_file in findings.items()
-                if in_file.still
-            },
+            still={Path(path): list(file.still) for path, file in findings.items() if file.still},
             text=text,
-            duration=took,
-            warnings=warnings,
+            warnings=tuple(filter(None, [*reasons, others.reason])),
         )
+
+    def _without_other_edits(self, others: OtherFiles, began: float) -> OtherFiles:
+        """The findings in other files, without those in files that were edited since `began`.
+
+        A file that another call edits meanwhile has new findings, but not because of this edit.
+        """
+        if others.introduced is None:
+            return others
+        edits = [edit.paths for edit in self._edits.copy() if edit.ended > began]
+        introduced = {
+            path: findings
+            for path, findings in others.introduced.items()
+            if not any(str(path) in paths for paths in edits)
+        }
+        return msgspec.structs.replace(others, introduced=introduced)
 
     def _changed(
         self, touch: Touch, session: AgentSession, limits: Limits
@@ -485,10 +394,9 @@ class EditHooks:
         them, else as the agent has read them."""
         named = {path: name for name in touch.files for path in self._paths([name])}
         given = {path: text for name, text in before.items() for path in self._paths([name])}
-        self._prewarmer.note_edited(paths)
         files: list[EditedFile] = []
         for path in paths:
-            text = session.texts.take(path)
+            text = session.take_text(path)
             if path in given:
                 text = given[path]
             elif path in named:
@@ -497,11 +405,11 @@ class EditHooks:
             files.append(EditedFile(path, session.begin_check(path, text)))
         return files
 
-    def _check_rest(self, paths: Sequence[str], limits: Limits) -> dict[str, Report]:
+    def _check_rest(self, paths: Sequence[str], check: _EditCheck) -> dict[str, Report]:
         """Check files that the agent has broken and that the edit does not concern."""
-        seconds = min(max(0.0, limits.timeout or 0.0), REST_TIMEOUT)
+        seconds = min(max(0.0, check.deadline - time.monotonic()), REST_TIMEOUT)
         try:
-            reports = self._ws.check_all(paths, timeout=seconds, cancel=limits.cancel)
+            reports = self._ws.check_all(paths, timeout=seconds, cancel=check.cancel)
         except RequestTimeoutError as problem:
             log.debug("files of earlier edits are not checked: %s", problem)
             return {}
@@ -510,18 +418,18 @@ class EditHooks:
     def _text(
         self,
         findings: Mapping[str, SortedFindings],
-        edited: Sequence[str],
-        others: OtherFiles,
-        late: Sequence[str],
         *,
-        unchecked: Sequence[str],
-        stopped: Sequence[str],
+        edited: Sequence[str] = (),
+        others: OtherFiles = NO_OTHERS,
+        late: Sequence[str] = (),
+        unchecked: Sequence[str] = (),
+        stopped: Sequence[str] = (),
     ) -> str:
         summary = self._summary or Summary.of(self._ws.config)
         room = msgspec.structs.replace(summary, max_bytes=summary.max_bytes - len(GAP))
-        return room.of_findings(
+        return room.text(
             {Path(path): findings[path] for path in edited},
-            {Path(path): in_file for path, in_file in findings.items() if path not in edited},
+            {Path(path): file for path, file in findings.items() if path not in edited},
             root=self._ws.root,
             left_out=others.left_out,
             unsearched=[name for name in others.unsearched if name not in late],
@@ -534,20 +442,22 @@ class EditHooks:
         joined = with_text(output, text) if text else None
         if joined is None:
             return output
-        self._tallies["appended"].add()
+        self._counts["appended"] += 1
         return joined  # type: ignore[no-any-return]
-
-    def _timeout(self, paths: Iterable[str]) -> float:
-        return max(map(self._timeouts.seconds, _one_of_each(paths)))
 
     def _spend(self, paths: Iterable[str]) -> None:
         for path in _one_of_each(paths):
             self._timeouts.spend(path)
 
     def _read(self, touch: Touch, session: AgentSession) -> None:
-        new = self._prewarmer.read(self._paths(touch.files))
-        session.texts.note(new)
-        session.remember(new)
+        paths = self._paths(touch.files)
+        session.note_read(paths)
+        self._send(paths)
+
+    def _send(self, paths: Sequence[str]) -> None:
+        """Send files to their servers, which should run by the next edit. Does not wait."""
+        for path in paths[:MOST_CHANGED]:
+            self._ws.submit(self._ws.sync, path)
 
     def _paths(self, files: Iterable[str]) -> list[str]:
         """Absolute paths; invalid paths are left out."""
@@ -560,22 +470,8 @@ class EditHooks:
         return paths
 
     def _count_failure(self, tool: str, problem: Exception) -> None:
-        self._tallies["failed"].add()
+        self._counts["failed"] += 1
         log.debug("after %s: %s: %s", tool, type(problem).__name__, problem, exc_info=problem)
-
-
-class _Tally:
-    """A thread-safe counter: `next` on `itertools.count` is atomic."""
-
-    def __init__(self) -> None:
-        self._steps, self._looks = itertools.count(), itertools.count()
-
-    def add(self) -> None:
-        next(self._steps)
-
-    def value(self) -> int:
-        # Reading also advances the counter; so reads are counted separately and subtracted.
-        return next(self._steps) - next(self._looks)
 
 
 def _one_of_each(paths: Iterable[str]) -> list[str]:

@@ -29,7 +29,6 @@ from lspkit.diagnostics.render import (
     tagged_list,
     unsearched_line,
 )
-from lspkit.diagnostics.report import OtherFiles, Report
 from lspkit.types import Diagnostic
 
 #: The first words, so that a model does not take errors for a failed edit and repeat it.
@@ -81,45 +80,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         base = cls() if config is None else cls.of(config)
         return msgspec.structs.replace(base, max_bytes=2048, max_other_files=3)
 
-    def of_reports(
-        self,
-        reports: Iterable[Report],
-        others: OtherFiles | None = None,
-        *,
-        root: Path,
-        after_edit: bool = True,
-    ) -> str:
-        """The text about checked files; with `new_only`, only about introduced findings.
-
-        If the state before the edit is not known, all findings are shown. The text says that the
-        edit was applied; without `after_edit`, for a check only, it does not.
-        """
-        others = others or OtherFiles()
-        old = others.remaining or {}
-        return self.of_findings(
-            {
-                report.path: SortedFindings(
-                    tuple(report.diagnostics if report.introduced is None else report.introduced),
-                    old=tuple(report.remaining or ()),
-                    all=tuple(report.diagnostics),
-                )
-                for report in reports
-            },
-            {
-                path: SortedFindings(
-                    tuple(others.shown.get(path, ())),
-                    old=tuple(old.get(path, ())),
-                    all=tuple(others.diagnostics.get(path, ())),
-                )
-                for path in others.diagnostics.keys() | others.shown.keys() | old.keys()
-            },
-            root=root,
-            left_out=others.left_out,
-            unsearched=others.unsearched,
-            after_edit=after_edit,
-        )
-
-    def of_findings(
+    def text(
         self,
         edited: Mapping[Path, SortedFindings],
         others: Mapping[Path, SortedFindings],
@@ -129,76 +90,43 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         unsearched: Sequence[str] = (),
         unchecked: Sequence[str] = (),
         stopped: Sequence[str] = (),
-        after_edit: bool = True,
     ) -> str:
-        """The text about edited files and others; with `new_only`, new findings come first.
+        """The text about edited files and others; empty if there is nothing to say, or no room.
 
-        Then those that earlier edits of the same agent have introduced are a short list, and those
-        from before are a number.
+        With `new_only`, new findings come first, then those that earlier edits of the same agent
+        have introduced as a short list, and those from before as a number. `left_out` is the number
+        of files that depend on the edit and were not checked, `unsearched` are names of what the
+        edit changed and whose uses could not be searched, `unchecked` are names of edited files
+        without an answer, and `stopped` says which servers do not run.
         """
-        everything = {**edited, **others}
-        return self.text(
-            {path: self._shown(findings) for path, findings in edited.items()},
-            {path: self._shown(findings) for path, findings in others.items()},
-            root=root,
-            remaining=self._count_old(edited),
-            elsewhere=self._count_old(others),
-            still={path: findings.still for path, findings in everything.items()}
-            if self.new_only
-            else {},
-            left_out=left_out,
-            unsearched=[name.removeprefix(f"{root}/") for name in unsearched],
-            unchecked=[name.removeprefix(f"{root}/") for name in unchecked],
-            stopped=stopped,
-            after_edit=after_edit,
-        )
-
-    def text(
-        self,
-        touched: Mapping[Path, Sequence[Diagnostic]],
-        others: Mapping[Path, Sequence[Diagnostic]] | None = None,
-        *,
-        root: Path,
-        remaining: int = 0,
-        after_edit: bool = True,
-        elsewhere: int = 0,
-        still: Mapping[Path, Sequence[Diagnostic]] | None = None,
-        left_out: int = 0,
-        unsearched: Sequence[str] = (),
-        unchecked: Sequence[str] = (),
-        stopped: Sequence[str] = (),
-    ) -> str:
-        """The findings by file as text; empty if there are none, or no room for them.
-
-        `remaining` and `elsewhere` are the numbers of findings from before, in these files and in
-        others; `still` are findings from earlier edits; `left_out` is the number of files that
-        depend on the edit and were not checked, `unsearched` are names of what the edit changed and
-        whose uses could not be searched, `unchecked` are names of edited files without an answer,
-        and `stopped` says which servers do not run.
-        """
-        edited = [self._file(path, touched[path], root) for path in sorted(touched)]
+        files = [self._file(path, edited[path], root) for path in sorted(edited)]
         other_files = [
             self._file(path, findings, root)
-            for path, findings in sorted((others or {}).items())
-            if path not in touched
+            for path, findings in sorted(others.items())
+            if path not in edited
         ]
         worst = sorted((file for file in other_files if file.total), key=_FileSummary.order)
-        counted = {path: self._select(findings) for path, findings in sorted((still or {}).items())}
+        still = {
+            path: self._select(findings.still if self.new_only else ())
+            for path, findings in sorted({**edited, **others}.items())
+        }
         what = findings_word(self.severities)
+        names, files_without_answer = (
+            [name.removeprefix(f"{root}/") for name in listed] for listed in (unsearched, unchecked)
+        )
         draft = _Draft(
             what=what,
-            edited=tuple(file for file in edited if file.total),
+            edited=tuple(file for file in files if file.total),
             others=tuple(sorted(worst[: self.max_other_files], key=lambda file: file.path)),
             unnamed=max(0, len(worst) - self.max_other_files) if self.max_other_files else 0,
-            remaining=remaining,
-            lead=f"{APPLIED} " if after_edit else "",
-            elsewhere=elsewhere,
-            still=tuple(_short_list(counted, root, what)),
-            still_count=sum(map(len, counted.values())),
+            remaining=self._count_old(edited),
+            elsewhere=self._count_old(others),
+            still=tuple(_short_list(still, root, what)),
+            still_count=sum(map(len, still.values())),
             left_out=left_out,
-            unsearched=tuple(unsearched),
+            unsearched=tuple(names),
             unanswered=(
-                *tagged_list("Could not be checked in time", "files", unchecked),
+                *tagged_list("Could not be checked in time", "files", files_without_answer),
                 *tagged_list(
                     "Servers of this file that do not run", "reasons", stopped, "; ", LONGEST
                 ),
@@ -211,11 +139,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             return 0
         return sum(len(self._select(findings.old)) for findings in files.values())
 
-    def _shown(self, findings: SortedFindings) -> Sequence[Diagnostic]:
-        return findings.new if self.new_only else findings.all
-
-    def _file(self, path: Path, findings: Sequence[Diagnostic], root: Path) -> _FileSummary:
-        counted = self._select(findings)
+    def _file(self, path: Path, findings: SortedFindings, root: Path) -> _FileSummary:
+        counted = self._select(findings.new if self.new_only else findings.all)
         kept = select_worst(counted, self.max_per_file)
         worst = min((finding.severity.rank for finding in counted), default=0)
         return _FileSummary(path, name_of(path, root), tuple(kept), len(counted), worst)
@@ -254,8 +179,6 @@ class _Draft(msgspec.Struct, frozen=True):
     #: The number of further files.
     unnamed: int
     remaining: int
-    #: The first words.
-    lead: str
     elsewhere: int
     #: Lines about findings from earlier edits, and the number of these findings.
     still: tuple[str, ...]
@@ -326,7 +249,7 @@ class _Draft(msgspec.Struct, frozen=True):
         text_lines += other_counts(self.what, self.elsewhere if self.others else 0, self.left_out)
         text_lines += unsearched_line(self.unsearched)
         text_lines += self.unanswered
-        return self.lead + "\n".join(text_lines)
+        return f"{APPLIED} " + "\n".join(text_lines)
 
 
 def _short_list(still: Mapping[Path, Sequence[Diagnostic]], root: Path, what: str) -> list[str]:

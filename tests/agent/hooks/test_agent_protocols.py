@@ -10,7 +10,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from lspkit.agent.hooks.agent_names import AGENTS
 from lspkit.agent.hooks.agent_protocols import (
     MOST_BYTES,
     PROTOCOLS,
@@ -22,6 +21,7 @@ from lspkit.agent.hooks.agent_protocols import (
     touched_files,
 )
 from lspkit.agent.hooks.tool_files import ToolKind, Touch
+from lspkit.cli.command_table import AGENTS
 from tests.agent.hooks.agent_inputs import (
     ANSWERS,
     EDITS,

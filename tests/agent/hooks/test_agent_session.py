@@ -77,3 +77,22 @@ def test_the_texts_that_are_kept_for_an_agent_are_bounded(tmp_path):
     session.abandon_checks(map(os.fspath, paths))
     assert session.broken_files() == [str(path) for path in reversed(paths[1:])]
     assert session.waiting_files() == [str(path) for path in paths[1:]]
+
+
+def test_the_texts_of_the_last_reads_are_kept_and_taken_once(tmp_path):
+    session, most = AgentSession(), MOST_CHARACTERS // LARGEST
+    paths = [tmp_path / f"{number}.scr" for number in range(most + 1)]
+    for path in paths:
+        path.write_text("x" * LARGEST, encoding="utf-8")
+        session.note_read([str(path)])
+    taken = [session.take_text(str(path)) for path in paths]
+    assert taken == [None, *["x" * LARGEST] * most]
+    assert session.take_text(str(paths[-1])) is None
+
+
+def test_a_large_text_is_not_kept(tmp_path):
+    path = tmp_path / "a.scr"
+    path.write_text("x" * (LARGEST + 1), encoding="utf-8")
+    session = AgentSession()
+    session.note_read([str(path)])
+    assert session.take_text(str(path)) is None

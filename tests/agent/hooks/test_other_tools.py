@@ -52,28 +52,6 @@ def test_reads_take_less_than_a_millisecond(tmp_path, scripted):
     assert sorted(spent)[25] < 0.001
 
 
-def test_a_file_that_is_read_again_within_a_second_is_not_touched_again(
-    tmp_path, scripted, monkeypatch
-):
-    with project(tmp_path, scripted(Script())) as work:
-        reads = edit_hooks.Prewarmer(work.ws)
-        a, b = str(tmp_path / "a.scr"), str(tmp_path / "b.scr")
-        assert reads.read([a]) == [a]
-        assert reads.read([a, b]) == [b]
-        monkeypatch.setattr(edit_hooks, "READ_AGAIN", 0.0)
-        assert reads.read([a, b]) == [a, b]
-
-
-def test_old_reads_are_forgotten(tmp_path, scripted, monkeypatch):
-    monkeypatch.setattr(edit_hooks, "READ_AGAIN", 0.0)
-    with project(tmp_path, scripted(Script())) as work:
-        reads = edit_hooks.Prewarmer(work.ws)
-        for number in range(3 * edit_hooks.MOST_READS):
-            reads._read_at[str(number)] = 0.0
-        reads.read(["x"])
-        assert list(reads._read_at) == ["x"]
-
-
 def test_the_end_of_an_edit_lets_the_servers_see_the_file(tmp_path, scripted):
     argv = scripted(Script())
     (tmp_path / "a.scr").write_text("ERROR\n", encoding="utf-8")
@@ -187,7 +165,7 @@ def test_the_last_edit_can_be_looked_at(tmp_path, scripted):
     assert (after.tool, after.kind) == ("write", "write")
     report = after.reports[tmp_path / "a.scr"]
     assert (report.verdict.value, report.servers[0].how) == ("dirty", "pull")
-    assert list(after.others) == [tmp_path / "b.scr"]
+    assert list(after.other_files.diagnostics) == [str(tmp_path / "b.scr")]
     assert told.endswith(after.text)
     assert after.duration > 0
     assert after.warnings == ()

@@ -12,10 +12,9 @@ import pytest
 from lspkit.agent.hooks.summary import Summary
 from lspkit.config import Config
 from lspkit.config.model import DiagnosticsConfig
-from lspkit.diagnostics.report import Report
-from lspkit.types import Diagnostic, Position, Range, Severity, Verdict
+from lspkit.types import Diagnostic, Position, Range, Severity
+from tests.agent.hooks.summaries import ROOT, text_of
 
-ROOT = Path("/project")
 EDITED = ROOT / "src/edited.py"
 ERROR, WARNING, INFO, HINT = Severity
 ALL = tuple(one.value for one in Severity)
@@ -39,11 +38,11 @@ def summary(
     remaining: int = 0,
     how: Summary = Summary(),  # noqa: B008 (frozen)
 ) -> str:
-    return how.text(
+    return text_of(
+        how,
         {ROOT / name: found for name, found in touched.items()},
         {ROOT / name: found for name, found in (others or {}).items()},
-        root=ROOT,
-        remaining=remaining,
+        old=findings(remaining),
     )
 
 
@@ -116,7 +115,7 @@ def test_with_warnings_included_they_are_findings():
 
 def test_a_file_outside_of_the_workspace_has_its_whole_path():
     found = {Path("/elsewhere/a.py"): findings(1), Path("/project2/b.py"): findings(1)}
-    assert list(shown(Summary().text(found, root=ROOT))) == ["/elsewhere/a.py", "/project2/b.py"]
+    assert list(shown(text_of(Summary(), found))) == ["/elsewhere/a.py", "/project2/b.py"]
 
 
 def test_a_touched_file_is_no_other_file():
@@ -353,79 +352,22 @@ def test_the_same_findings_in_any_order_give_the_same_text():
     assert len(texts) == 1
 
 
-# What is new
-
-
-def report(
-    found: list[Diagnostic],
-    new: list[Diagnostic] | None,
-    old: list[Diagnostic] | None,
-    name: str = "a.py",
-) -> Report:
-    return Report(ROOT / name, Verdict.DIRTY, found, [], 0.0, introduced=new, remaining=old)
-
-
-NEW_ONLY = Summary(new_only=True)
-
-
-def test_only_what_is_new_is_shown_with_one_line_for_the_rest():
-    found = findings(4)
-    reports = [report(found, found[:1], found[1:]), report(found, found[2:3], found[:2], "b.py")]
-    assert NEW_ONLY.of_reports(reports, root=ROOT).splitlines() == [
-        "The edit was applied. LSP errors detected in this file, please fix:",
-        '<diagnostics file="a.py">',
-        "ERROR [1:5] wrong",
-        "</diagnostics>",
-        "LSP errors detected in this file, please fix:",
-        '<diagnostics file="b.py">',
-        "ERROR [3:5] wrong",
-        "</diagnostics>",
-        "LSP errors from before the edit that remain: 5",
-    ]
-
-
-def test_an_edit_that_brought_nothing_new_is_told_what_remains():
-    found = [*findings(2), finding(9, severity=WARNING)]
-    text = NEW_ONLY.of_reports([report(found, [], found)], root=ROOT)
-    assert text == "The edit was applied. LSP errors from before the edit that remain: 2"
-
-
-def test_where_the_state_before_is_not_known_all_is_shown():
-    text = NEW_ONLY.of_reports([report(findings(3), None, None)], root=ROOT)
-    assert len(numbers(shown(text)["a.py"])) == 3
-
-
-def test_without_that_setting_all_is_shown():
-    found = findings(4)
-    how = Summary(new_only=False)
-    text = how.of_reports([report(found, found[:1], found[1:])], root=ROOT)
-    assert len(numbers(shown(text)["a.py"])) == 4
-    assert "remain" not in text
-
-
-def test_a_check_without_an_edit_does_not_speak_of_one():
-    text = Summary().text({EDITED: findings(1)}, root=ROOT, after_edit=False)
-    assert text.startswith("LSP errors detected in this file, please fix:\n<diagnostics")
-    report = Report(EDITED, Verdict.DIRTY, findings(1), [], 0.0)
-    assert Summary().of_reports([report], root=ROOT, after_edit=False) == text
-
-
 # Findings from earlier edits
 
 
 def test_new_findings_come_before_those_from_earlier_edits():
     """Where there is no room for both, the number of the latter is left."""
     new, still = {EDITED: findings(10)}, {ROOT / "b.py": findings(3)}
-    whole = Summary().text(new, still=still, root=ROOT)
+    whole = text_of(Summary(), new, still=still)
     heading = "LSP errors from your earlier edits that are still there:"
     assert f'{heading}\n<diagnostics file="b.py">' in whole
-    number = Summary(max_bytes=len(whole) - 1).text(new, still=still, root=ROOT)
+    number = text_of(Summary(max_bytes=len(whole) - 1), new, still=still)
     assert number.endswith(f"</diagnostics>\n{heading} 3")
     assert number.count("ERROR") == 10
-    short = Summary(max_bytes=200).text(new, still=still, root=ROOT)
+    short = text_of(Summary(max_bytes=200), new, still=still)
     assert len(short.encode()) <= 200
     assert short.endswith(f"{heading} 3")
 
 
 def test_findings_from_earlier_edits_with_other_severities_are_nothing():
-    assert Summary().text({}, still={EDITED: findings(2, WARNING)}, root=ROOT) == ""
+    assert text_of(Summary(), {}, still={EDITED: findings(2, WARNING)}) == ""
