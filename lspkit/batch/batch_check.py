@@ -7,7 +7,8 @@ import queue
 import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent import futures
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import closing
 from typing import Any, TypeAlias, TypeVar
 
@@ -25,6 +26,8 @@ MOST_BREAKS = 2
 #: Jobs that a process pool has at a time, for each of its workers. The others wait here, where they
 #: are not lost with it; a second one for each keeps the workers busy.
 JOBS_PER_WORKER = 2
+# `futures.ProcessPoolExecutor` is looked up where it is used: it imports multiprocessing, which
+# `lspkit check` does without.
 
 
 def dispatch(
@@ -50,7 +53,7 @@ def dispatch(
                 pool.shutdown(cancel_futures=True)
         if problem is None:
             return
-        if not isinstance(executor, ProcessPoolExecutor):
+        if not isinstance(executor, futures.ProcessPoolExecutor):
             yield from ((number, problem) for number in (*lost, *waiting))
             return
         for number in lost:
@@ -67,7 +70,7 @@ def _run(
 ) -> Generator[Result[R], None, BrokenExecutor | None]:
     """Do these jobs; returns why the executor has broken, and adds the jobs that it has lost."""
     room = float("inf")
-    if isinstance(executor, ProcessPoolExecutor):
+    if isinstance(executor, futures.ProcessPoolExecutor):
         room = JOBS_PER_WORKER * _worker_count(executor)
     pending: dict[Future[R], int] = {}
     # In the order in which they are done: waiting for one costs the same for any number of others.
@@ -102,7 +105,9 @@ def _run(
     return broken
 
 
-def _do_alone(function: Callable[[J], R], job: J, like: ProcessPoolExecutor) -> R | Exception:
+def _do_alone(
+    function: Callable[[J], R], job: J, like: futures.ProcessPoolExecutor
+) -> R | Exception:
     """The result of a job in a process of its own, or what has gone wrong."""
     for _ in range(MOST_BREAKS):
         with _another(like, 1) as pool:
@@ -115,17 +120,17 @@ def _do_alone(function: Callable[[J], R], job: J, like: ProcessPoolExecutor) -> 
     return broken
 
 
-def _worker_count(pool: ProcessPoolExecutor) -> int:
+def _worker_count(pool: futures.ProcessPoolExecutor) -> int:
     return int(getattr(pool, "_max_workers", 1))
 
 
-def _another(pool: ProcessPoolExecutor, workers: int) -> ProcessPoolExecutor:
+def _another(pool: futures.ProcessPoolExecutor, workers: int) -> futures.ProcessPoolExecutor:
     """A pool like this one, as far as it tells how it was made."""
     names = ("mp_context", "initializer", "initargs", "max_tasks_per_child")
     settings: dict[str, Any] = {
         name: getattr(pool, f"_{name}") for name in names if hasattr(pool, f"_{name}")
     }
-    return ProcessPoolExecutor(workers, **settings)
+    return futures.ProcessPoolExecutor(workers, **settings)
 
 
 #: Seconds for one project, including the start of its servers.

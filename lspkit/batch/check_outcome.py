@@ -43,15 +43,16 @@ class CheckOutcome(msgspec.Struct, frozen=True, kw_only=True):
         """The findings of a file that count: with a revision, the new ones."""
         if not self.revision:
             return report.counted
-        return [one for one in report.introduced or () if one.severity.value in report.severities]
+        new, counted = report.introduced or (), report.severities
+        return [finding for finding in new if finding.severity.value in counted]
 
     @property
     def remaining(self) -> int:
         """How many findings were there before, which do not count."""
         if not self.revision:
             return 0
-        old = [one for report in self.reports for one in report.remaining or ()]
-        return sum(one.severity.value in self.severities for one in old)
+        old = [finding for report in self.reports for finding in report.remaining or ()]
+        return sum(finding.severity.value in self.severities for finding in old)
 
     @property
     def severities(self) -> tuple[str, ...]:
@@ -66,14 +67,21 @@ class CheckOutcome(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def clean(self) -> int:
         """The number of files that are proven clean, or without new findings."""
-        old = [one for one in self.reports if one.verdict is Verdict.DIRTY and self.revision]
-        settled = [one for one in old if not self.findings(one) and one.path not in self.uncompared]
-        return sum(one.verdict is Verdict.CLEAN for one in self.reports) + len(settled)
+        return sum(
+            report.verdict is Verdict.CLEAN or self._has_only_old(report) for report in self.reports
+        )
+
+    def _has_only_old(self, report: Report) -> bool:
+        """Whether a file has findings, but none that is new."""
+        if not self.revision or report.path in self.uncompared:
+            return False
+        return report.verdict is Verdict.DIRTY and not self.findings(report)
 
     @property
     def unknown(self) -> dict[Path, str]:
         """Files of which it is not known whether they are clean, and why."""
-        silent = {one.path: one.why for one in self.reports if one.verdict is Verdict.UNKNOWN}
+        unknown = [report for report in self.reports if report.verdict is Verdict.UNKNOWN]
+        silent = {report.path: report.why for report in unknown}
         return {**silent, **self.uncompared}
 
     @property
@@ -88,19 +96,20 @@ class CheckOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sort_reports(
-    found: Mapping[Path, Report],
+    checked: Mapping[Path, Report],
 ) -> tuple[list[Report], dict[Path, str], dict[Path, str]]:
     """The reports of files that a server was asked about; the files without a server, and those
     that cannot be accessed, with the reasons. The order stays: `check_all` sorts by path."""
     reports: list[Report] = []
     skipped: dict[Path, str] = {}
     failed: dict[Path, str] = {}
-    for path, report in found.items():
-        codes = {one.code for one in report.servers if one.how == "none" and not one.rule}
-        asked = len(codes) != 1 or len(report.servers) > 1 or report.diagnostics
-        if not asked and codes <= NO_SERVER:
+    for path, report in checked.items():
+        silent = [server for server in report.servers if server.how == "none" and not server.rule]
+        codes = {server.code for server in silent}
+        is_examined = len(codes) != 1 or len(report.servers) > 1 or report.diagnostics
+        if not is_examined and codes <= NO_SERVER:
             skipped[path] = _reason(path, report)
-        elif not asked and codes <= NO_ACCESS:
+        elif not is_examined and codes <= NO_ACCESS:
             failed[path] = _reason(path, report)
         else:
             reports.append(report)

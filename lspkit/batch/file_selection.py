@@ -49,12 +49,12 @@ def known_kinds(config: Config) -> Callable[[str], bool]:
     @functools.cache
     def known() -> Sequence[Definition]:
         # When a file is looked at: the definitions of all servers are imported for it.
-        found = definitions(config)
+        defined = definitions(config)
         if not config.enabled:
-            return found
-        return [one for one in found if not config.server(one.id, one.aliases).disabled]
+            return defined
+        return [row for row in defined if not config.server(row.id, row.aliases).disabled]
 
-    return lambda name: any(one.language_of(name) for one in known())
+    return lambda name: any(row.language_of(name) for row in known())
 
 
 def select_files(
@@ -95,8 +95,8 @@ def select_files(
             failed(problem)
         else:
             if is_folder:
-                found = _files_in(path, is_known, leaves_out, failed, is_late)
-                files |= {Path(one): None for one in found}
+                inside = _files_in(path, is_known, leaves_out, failed, is_late)
+                files |= {Path(file): None for file in inside}
             elif not leaves_out(path, False):
                 files[Path(path)] = None
                 named.add(Path(path))
@@ -119,7 +119,7 @@ def _files_in(
             return True
         return unwanted(path, is_folder) or ignored.ignores(path, is_folder=is_folder)
 
-    return (one for one in walk(folder, failed, leaves_out) if not _is_broken_link(one))
+    return (file for file in walk(folder, failed, leaves_out) if not _is_broken_link(file))
 
 
 def _is_broken_link(file: str) -> bool:

@@ -52,7 +52,7 @@ class Project(msgspec.Struct, frozen=True):
         config = self.config
         if isinstance(config, str | os.PathLike):
             config = os.path.abspath(config)
-        paths = tuple(os.fspath(one) for one in self.paths)
+        paths = tuple(os.fspath(path) for path in self.paths)
         return Project(os.path.abspath(self.root), paths, config, self.trusted)
 
 
@@ -102,18 +102,18 @@ class ProjectCheck(Value, frozen=True, kw_only=True):
         where = display_path(self.root)
         if self.error is not None:
             return f"{where}: {self.verdict} ({fold_lines(str(self.error))})"
-        found = sum(len(one.counted) for one in self.reports)
-        told = [count(len(self.reports), "file"), count(found, "finding")]
+        findings = sum(len(report.counted) for report in self.reports)
+        details = [count(len(self.reports), "file"), count(findings, "finding")]
         if self.unchecked:
-            told.append(f"{len(self.unchecked)} not checked")
-        return f"{where}: {self.verdict} ({', '.join(told)})"
+            details.append(f"{len(self.unchecked)} not checked")
+        return f"{where}: {self.verdict} ({', '.join(details)})"
 
     def to_dict(self) -> dict[str, Any]:
         """The value as plain JSON types, without the SARIF runs."""
         plain = {name: getattr(self, name) for name in self.__struct_fields__ if name != "runs"}
         plain["error"] = None if self.error is None else self.error.to_dict()
-        told: dict[str, Any] = to_plain(plain)
-        return told
+        values: dict[str, Any] = to_plain(plain)
+        return values
 
 
 def check_project(job: ProjectJob) -> ProjectCheck:
@@ -142,11 +142,11 @@ def _check(job: ProjectJob, deadline: float) -> CheckOutcome:
     project = job.project
     root = os.fspath(project.root)
     with Workspace(root, config=project.config, trusted=project.trusted) as ws:
-        names = [os.fspath(one) for one in project.paths]
+        names = [os.fspath(path) for path in project.paths]
         selected = select_files(names, ws.config, folder=str(ws.root))
         left = max(0.0, deadline - time.monotonic())
-        found = ws.check_all(selected.files, severities=job.severities, timeout=left)
-        reports, skipped, failed = sort_reports(found)
+        checked = ws.check_all(selected.files, severities=job.severities, timeout=left)
+        reports, skipped, failed = sort_reports(checked)
         hint = import_hint(reports)
         return CheckOutcome(
             base=work_tree(str(ws.root)),

@@ -104,10 +104,12 @@ def _log(runs: list[dict[str, Any]]) -> dict[str, Any]:
 def sarif_runs(outcome: CheckOutcome, project: str = "") -> list[dict[str, Any]]:
     """The runs of a log, with the project in their category."""
     sources = SourceText()
-    servers = {one.server: None for report in outcome.reports for one in report.servers}
-    named = {one: None for report in outcome.reports for one in _first_servers(outcome, report)}
+    servers = {server.server: None for report in outcome.reports for server in report.servers}
+    named = {
+        server: None for report in outcome.reports for server in _first_servers(outcome, report)
+    }
     everybody = sorted({**servers, **named}) or [""]
-    runs = [_run(outcome, one, sources, first=one == everybody[0]) for one in everybody]
+    runs = [_run(outcome, server, sources, first=server == everybody[0]) for server in everybody]
     for run in runs if project else ():
         _name_project(run, project)
     return runs
@@ -116,8 +118,8 @@ def sarif_runs(outcome: CheckOutcome, project: str = "") -> list[dict[str, Any]]
 def failure_runs(project: str, why: str) -> list[dict[str, Any]]:
     """The run of a project that was not checked."""
     run = _run(CheckOutcome(base=project, reports=[]), "", SourceText(), first=True)
-    told = {"level": "error", "message": {"text": _message(why)}}
-    run["invocations"] = [{"executionSuccessful": False, "toolExecutionNotifications": [told]}]
+    notes = [{"level": "error", "message": {"text": _message(why)}}]
+    run["invocations"] = [{"executionSuccessful": False, "toolExecutionNotifications": notes}]
     _name_project(run, project)
     return [run]
 
@@ -128,7 +130,7 @@ def _name_project(run: dict[str, Any], project: str) -> None:
 
 
 def _first_servers(outcome: CheckOutcome, report: Report) -> Iterable[str]:
-    return (_server_of(one) for one in outcome.findings(report))
+    return (_server_of(finding) for finding in outcome.findings(report))
 
 
 def _server_of(finding: Diagnostic) -> str:
@@ -138,19 +140,19 @@ def _server_of(finding: Diagnostic) -> str:
 def _run(outcome: CheckOutcome, server: str, sources: SourceText, *, first: bool) -> dict[str, Any]:
     """The run of a server. The first one also has what no server has checked."""
     findings = [
-        one
+        finding
         for report in outcome.reports
-        for one in outcome.findings(report)
-        if _server_of(one) == server
+        for finding in outcome.findings(report)
+        if _server_of(finding) == server
     ]
     rules = _rules(findings, server)
     numbers = {rule["id"]: number for number, rule in enumerate(rules)}
     seen: Counter[str] = Counter()
     results = []
-    for one in findings:
-        result = _result(one, outcome, server)
+    for finding in findings:
+        result = _result(finding, outcome, server)
         result["ruleIndex"] = numbers[result["ruleId"]]
-        key = _fingerprint(one, outcome.base, sources)
+        key = _fingerprint(finding, outcome.base, sources)
         seen[key] += 1
         result["partialFingerprints"] = {FINGERPRINT: f"{key}:{seen[key]}"}
         results.append(result)
@@ -170,14 +172,15 @@ def _run(outcome: CheckOutcome, server: str, sources: SourceText, *, first: bool
 
 def _rules(findings: Iterable[Diagnostic], server: str) -> list[dict[str, Any]]:
     rules: dict[str, dict[str, Any]] = {}
-    for one in findings:
-        id = _rule_id(one, server)
+    for finding in findings:
+        id = _rule_id(finding, server)
         rule = rules.setdefault(id, {"id": id})
-        told = f"{id} of {_text(one.source or server or 'a language server')}"
-        rule["shortDescription"] = rule["fullDescription"] = {"text": told}
-        rule["help"] = {"text": f"See {_text(one.href)}" if _is_web_page(one.href) else told}
-        if _is_web_page(one.href):
-            rule["helpUri"] = quote(one.href, safe=":/?#[]@!$&'()*+,;=%~-._")
+        text = f"{id} of {_text(finding.source or server or 'a language server')}"
+        rule["shortDescription"] = rule["fullDescription"] = {"text": text}
+        rule["help"] = {"text": text}
+        if _is_web_page(finding.href):
+            rule["help"] = {"text": f"See {_text(finding.href)}"}
+            rule["helpUri"] = quote(finding.href, safe=":/?#[]@!$&'()*+,;=%~-._")
     return [rules[id] for id in sorted(rules)]
 
 
@@ -185,19 +188,19 @@ def _is_web_page(href: str) -> bool:
     return href.startswith(("https://", "http://"))
 
 
-def _rule_id(one: Diagnostic, server: str) -> str:
-    return _text(one.code or one.source or server or "finding")
+def _rule_id(finding: Diagnostic, server: str) -> str:
+    return _text(finding.code or finding.source or server or "finding")
 
 
-def _result(one: Diagnostic, outcome: CheckOutcome, server: str) -> dict[str, Any]:
-    place = _location(one.path, one.uri, one.range, outcome.base)
+def _result(finding: Diagnostic, outcome: CheckOutcome, server: str) -> dict[str, Any]:
+    place = _location(finding.path, finding.uri, finding.range, outcome.base)
     result: dict[str, Any] = {
-        "ruleId": _rule_id(one, server),
-        "level": LEVELS[one.severity],
-        "message": {"text": _message(one.message)},
+        "ruleId": _rule_id(finding, server),
+        "level": LEVELS[finding.severity],
+        "message": {"text": _message(finding.message)},
         "locations": [place],
     }
-    if one.related:
+    if finding.related:
         result["relatedLocations"] = [
             {
                 "id": number,
@@ -206,11 +209,11 @@ def _result(one: Diagnostic, outcome: CheckOutcome, server: str) -> dict[str, An
                     other.location.path, other.location.uri, other.location.range, outcome.base
                 ),
             }
-            for number, other in enumerate(one.related, 1)
+            for number, other in enumerate(finding.related, 1)
         ]
     if outcome.revision:
         result["baselineState"] = "new"
-    properties = {"servers": [_text(name) for name in one.servers], "tags": list(one.tags)}
+    properties = {"servers": [_text(name) for name in finding.servers], "tags": list(finding.tags)}
     result["properties"] = {name: value for name, value in properties.items() if value}
     return result
 
@@ -242,27 +245,27 @@ def _folder_uri(folder: str) -> str:
 def _invocation(outcome: CheckOutcome, server: str, *, first: bool) -> dict[str, Any]:
     """Whether the server has checked all its files, and what was not checked."""
     silent = [
-        (report.path, one)
+        (report.path, evidence.reason or evidence.how)
         for report in outcome.reports
-        for one in report.servers
-        if one.server == server and _is_silent(one, report)
+        for evidence in report.servers
+        if evidence.server == server and _is_silent(evidence, report)
     ]
-    notes = [_notification(path, one.reason or one.how, "warning", outcome) for path, one in silent]
+    notes = [_notification(path, why, "warning", outcome) for path, why in silent]
     unclear: dict[Path, str] = {}
     if first:
         unclear = {**outcome.missing, **outcome.failed, **outcome.uncompared}
         for level, files in (("warning", unclear), ("note", outcome.skipped)):
             notes += [_notification(path, why, level, outcome) for path, why in files.items()]
-    told: dict[str, Any] = {"executionSuccessful": not silent and not unclear}
+    invocation: dict[str, Any] = {"executionSuccessful": not silent and not unclear}
     if notes:
-        told["toolExecutionNotifications"] = notes
-    return told
+        invocation["toolExecutionNotifications"] = notes
+    return invocation
 
 
-def _is_silent(one: Evidence, report: Report) -> bool:
+def _is_silent(server: Evidence, report: Report) -> bool:
     """Whether it is not known if the server has further findings in the file."""
-    quiet = one.how == "quiet" and report.verdict is Verdict.DIRTY
-    return one.applies and not one.proven and not quiet
+    quiet = server.how == "quiet" and report.verdict is Verdict.DIRTY
+    return server.applies and not server.proven and not quiet
 
 
 def _notification(path: Path, why: str, level: str, outcome: CheckOutcome) -> dict[str, Any]:
@@ -270,12 +273,12 @@ def _notification(path: Path, why: str, level: str, outcome: CheckOutcome) -> di
     return {"level": level, "message": {"text": _message(why)}, "locations": [place]}
 
 
-def _fingerprint(one: Diagnostic, base: str, sources: SourceText) -> str:
+def _fingerprint(finding: Diagnostic, base: str, sources: SourceText) -> str:
     """Identifies a finding. It stays as it is if the line moves."""
-    name = os.path.relpath(one.path, base) if one.path is not None else one.uri
-    line = sources.line(one.path, one.range.start.line).strip()
-    message = _LINE_NUMBER.sub(r"\1", one.message)
-    parts = [name, one.code, one.source, one.severity.value, message, line]
+    name = os.path.relpath(finding.path, base) if finding.path is not None else finding.uri
+    line = sources.line(finding.path, finding.range.start.line).strip()
+    message = _LINE_NUMBER.sub(r"\1", finding.message)
+    parts = [name, finding.code, finding.source, finding.severity.value, message, line]
     whole = "\0".join(parts).encode("utf-8", "surrogatepass")
     return hashlib.sha256(whole).hexdigest()[:32]
 

@@ -53,7 +53,7 @@ def service_environment(environ: Mapping[str, str], root: str) -> dict[str, str]
     passed = {
         name: value
         for name, value in environ.items()
-        if any(fnmatch.fnmatchcase(name, one) for one in PASSED_ON)
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in PASSED_ON)
     }
     python_path = passed.get("PYTHONPATH", "")
     outside = clean_path(python_path, project_tree(root))

@@ -53,10 +53,10 @@ def _stamp(file: str) -> tuple[int, ...] | None:
     if not os.access(file, os.F_OK):
         return None
     try:
-        found = os.stat(file)
+        status = os.stat(file)
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 #: Bytes of a socket's path on the systems that allow least, without the final NUL.
@@ -103,8 +103,8 @@ class Place(msgspec.Struct, frozen=True):
 
     def other_sockets(self) -> list[str]:
         """The sockets of other versions of lspkit for the same workspace."""
-        found = Path(self.folder).glob(f"{self.key}-*.sock")
-        return sorted(str(one) for one in found if str(one) != self.socket)
+        sockets = Path(self.folder).glob(f"{self.key}-*.sock")
+        return sorted(str(path) for path in sockets if str(path) != self.socket)
 
 
 class Bootstrap(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -150,15 +150,15 @@ def read_bootstrap(text: str) -> Bootstrap:
     """The value of `LSP_BOOTSTRAP`. Raises a `ConfigError` if it cannot be used."""
     try:
         # Not msgspec: it refuses lone surrogates, which are parts of paths that are not UTF-8.
-        found = convert(json.loads(text), Bootstrap)
+        bootstrap = convert(json.loads(text), Bootstrap)
     except (msgspec.ValidationError, ValueError, RecursionError) as problem:
         raise _bad_bootstrap(str(problem)) from None
-    root = found.workspace_root
+    root = bootstrap.workspace_root
     if not os.path.isabs(root) or not os.path.isdir(root):
         raise _bad_bootstrap(
             f"workspaceRoot is {root!r}, which is not the absolute path of a folder"
         )
-    return found
+    return bootstrap
 
 
 def _bad_bootstrap(why: str) -> ConfigError:
@@ -189,7 +189,7 @@ def runtime_folder(environ: Mapping[str, str], root: str, *, create: bool = True
 
 def runtime_folders(environ: Mapping[str, str]) -> list[str]:
     """The folders that `runtime_folder` can return, whatever the workspace."""
-    return [one for one in _candidates(environ) if not _unusable(one, create=False)]
+    return [folder for folder in _candidates(environ) if not _unusable(folder, create=False)]
 
 
 def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
@@ -219,12 +219,12 @@ def _unusable(folder: str, *, create: bool) -> str:
             os.mkdir(folder, 0o700)
         except FileExistsError:
             pass
-        found = os.lstat(folder)
-        if not stat.S_ISDIR(found.st_mode):
+        status = os.lstat(folder)
+        if not stat.S_ISDIR(status.st_mode):
             return f"{folder} is not a folder"
-        if found.st_uid != os.geteuid():
+        if status.st_uid != os.geteuid():
             return f"{folder} belongs to somebody else"
-        if found.st_mode & 0o077:
+        if status.st_mode & 0o077:
             os.chmod(folder, 0o700)
         return who_else_can_change(folder)
     except OSError as problem:
@@ -270,5 +270,5 @@ def _sorted(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     if isinstance(value, list | tuple):
-        return [_sorted(one) for one in value]
+        return [_sorted(entry) for entry in value]
     return value.encode(errors="surrogateescape").hex() if isinstance(value, str) else value

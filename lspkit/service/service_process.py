@@ -346,10 +346,10 @@ def _opened(bootstrap: Bootstrap) -> Iterator[tuple[int, int] | None]:
 
 def _identity(root: str | int) -> tuple[int, int] | None:
     try:
-        found = os.stat(root)
+        status = os.stat(root)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _printable(path: str) -> str:

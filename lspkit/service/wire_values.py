@@ -130,14 +130,14 @@ _result_decoders = _Decoders(_reads_result)
 
 def prepare_for_requests() -> None:
     """Build the decoders of all requests, so that no client waits for that."""
-    for one in _by_name().values():
-        _request_decoders[one]  # built by this access
+    for operation in _by_name().values():
+        _request_decoders[operation]  # built by this access
 
 
 @functools.cache
 def _by_name() -> dict[str, Operation]:
     """All operations, by name. Only the service needs them: a client has the request itself."""
-    return {one.name: one for one in OPERATIONS.values()}
+    return {operation.name: operation for operation in OPERATIONS.values()}
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_encode_other)
@@ -156,10 +156,10 @@ def encode_value(value: Any) -> tuple[msgspec.Raw, bool]:
 
 def _unescaped(raw: bytes | msgspec.Raw, kind: Any) -> Any:
     plain = _each_string(msgspec.json.decode(raw), _unescape)
-    found = convert(plain, kind, dec_hook=_decode_other, str_keys=True)
+    value = convert(plain, kind, dec_hook=_decode_other, str_keys=True)
     if get_origin(kind) is dict and get_args(kind)[0] is Path:
-        return {Path(key): value for key, value in found.items()}  # `convert` leaves them as texts
-    return found
+        return {Path(key): entry for key, entry in value.items()}  # `convert` leaves them as texts
+    return value
 
 
 def encode_call(
@@ -196,7 +196,7 @@ def decode_call(raw: bytes) -> tuple[Request[Any], float | None, bool]:
 def encode_result(value: Any, answered: set[str], failed: list[Exception]) -> msgspec.Raw:
     """The result of an operation, with the servers that answered and the errors of others."""
     caveats = value.caveats if isinstance(value, Answer) else None
-    errors = [error_to_dict(one) for one in failed]
+    errors = [error_to_dict(problem) for problem in failed]
     result = _OutgoingResult(value, sorted(answered), errors, caveats)
     try:
         return msgspec.Raw(_encoder.encode(result))
@@ -213,7 +213,7 @@ def decode_result(of: Operation, raw: bytes) -> tuple[Any, tuple[str, ...], list
         # of a string the quotation marks would have backslashes.
         if b'"escaped":true' in raw and (parts := _result.decode(raw)).escaped:
             value = _unescaped(parts.value, of.result)
-            answered, errors = (_unescaped(one, tuple) for one in (parts.answered, parts.failed))
+            answered, errors = (_unescaped(part, tuple) for part in (parts.answered, parts.failed))
             caveats = _unescaped(parts.caveats, tuple[Caveat, ...] | None)
         else:
             given = _result_decoders[of](raw)
@@ -221,7 +221,7 @@ def decode_result(of: Operation, raw: bytes) -> tuple[Any, tuple[str, ...], list
             caveats = given.caveats
         if caveats is not None:
             value = Answer(value, caveats)
-        return value, answered, [error_from_wire(one) for one in errors] if errors else []
+        return value, answered, [error_from_wire(problem) for problem in errors] if errors else []
     except (msgspec.DecodeError, UnicodeError, KeyError, TypeError) as problem:
         raise ProtocolError(f"the service sent a result that cannot be read: {problem}") from None
 
@@ -285,18 +285,18 @@ _ESCAPED = re.compile("\0([0-9a-f]{4})")
 
 
 def _escape(text: str) -> str:
-    return _TO_ESCAPE.sub(lambda found: f"\0{ord(found[0]):04x}", text)
+    return _TO_ESCAPE.sub(lambda match: f"\0{ord(match[0]):04x}", text)
 
 
 def _unescape(text: str) -> str:
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 def _each_string(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {change(key): _each_string(one, change) for key, one in value.items()}
+        return {change(key): _each_string(entry, change) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_each_string(one, change) for one in value]
+        return [_each_string(entry, change) for entry in value]
     return value

@@ -148,11 +148,11 @@ def _reaped(process: psutil.Process) -> bool:
 
 def _processes() -> dict[tuple[int, float], psutil.Process]:
     """Descendants of this process, and processes that carry its marker."""
-    found: dict[tuple[int, float], psutil.Process] = {}
+    processes: dict[tuple[int, float], psutil.Process] = {}
     for process in _descendants() if not _TASKS.exists() else _ours():
         with contextlib.suppress(psutil.NoSuchProcess):
-            found[process.pid, process.create_time()] = process
-    return found
+            processes[process.pid, process.create_time()] = process
+    return processes
 
 
 def _descendants() -> Iterator[psutil.Process]:
@@ -168,7 +168,7 @@ def _ours() -> Iterator[psutil.Process]:
     """By `/proc`, for Linux: quick, since it is done twice for every test."""
     own = os.getpid()
     with os.scandir("/proc") as entries:
-        present = {(int(one.name), one.inode()) for one in entries if one.name.isdecimal()}
+        present = {(int(entry.name), entry.inode()) for entry in entries if entry.name.isdecimal()}
     _STRANGERS.intersection_update(present)
     parents: dict[int, int | None] = {}
     for pid, inode in present - _STRANGERS:
@@ -188,14 +188,14 @@ def _ours() -> Iterator[psutil.Process]:
 
 def _ancestors(pid: int, parents: dict[int, int | None]) -> set[int]:
     """Parent, grandparent and so on, up to 0, or up to one that has ended meanwhile."""
-    found: set[int] = set()
+    ancestors: set[int] = set()
     at: int | None = pid
-    while at is not None and at not in found:
-        found.add(at)
+    while at is not None and at not in ancestors:
+        ancestors.add(at)
         if at not in parents:
             parents[at] = _parent(at)
         at = parents[at]
-    return found - {pid}
+    return ancestors - {pid}
 
 
 def _parent(pid: int) -> int | None:

@@ -148,7 +148,7 @@ def read_call(data: bytes, agent: str | None = None) -> HookCall | IgnoredInput:
         return IgnoredInput("the input is not JSON", is_foreign=True)
     if not isinstance(values, dict):
         return IgnoredInput("the input is not a JSON object")
-    protocols = [one for one in PROTOCOLS if agent in (None, one.agent)]
+    protocols = [protocol for protocol in PROTOCOLS if agent in (None, protocol.agent)]
     for protocol in protocols:
         moment = _moment(protocol, values)
         if moment is not None:

@@ -132,13 +132,13 @@ def _marked_steps(lines: Sequence[str]) -> Iterator[_Step]:
     what = path = moved_to = ""
     content: list[str] = []
     for line in [*lines, _END]:
-        found = _MARK.match(line)
-        if found and found[1] == "Move to":
-            moved_to = found[2].rstrip(" \t")
-        elif found or line.startswith(_END):
+        mark = _MARK.match(line)
+        if mark and mark[1] == "Move to":
+            moved_to = mark[2].rstrip(" \t")
+        elif mark or line.startswith(_END):
             if path:
                 yield _marked_step(what, path, moved_to, content)
-            what, path = (found[1], found[2].rstrip(" \t")) if found else ("", "")
+            what, path = (mark[1], mark[2].rstrip(" \t")) if mark else ("", "")
             moved_to, content = "", []
         else:
             content.append(line)

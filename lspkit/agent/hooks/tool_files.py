@@ -60,11 +60,11 @@ ALL_FIELDS = _fields("replace_all all")
 
 def text_before_edit(arguments: Mapping[str, Any], text: str) -> str | None:
     """The text before a replacement, or before several; None if it is not certain."""
-    named = {plain_field(name): one for name, one in arguments.items()}
+    named = {plain_field(name): value for name, value in arguments.items()}
     several = _first(named, EDIT_FIELDS)
     if isinstance(several, list | tuple):
-        for one in reversed(several):
-            before = text_before_edit(one, text) if isinstance(one, Mapping) else None
+        for edit in reversed(several):
+            before = text_before_edit(edit, text) if isinstance(edit, Mapping) else None
             if before is None:
                 return None
             text = before
@@ -77,7 +77,7 @@ def text_before_edit(arguments: Mapping[str, Any], text: str) -> str | None:
     if at < 0 or text.rfind(new) != at:
         return None
     before = text[:at] + old + text[at + len(new) :]
-    every = any(named.get(one) for one in ALL_FIELDS)
+    every = any(named.get(field) for field in ALL_FIELDS)
     return None if every and before.replace(old, new) != text else before
 
 
@@ -221,18 +221,18 @@ def touch_of(
         return None
     gone: Iterable[str] = ()
     if known.files is not None:
-        found: Iterable[str] = known.files(values)
+        files: Iterable[str] = known.files(values)
     elif known.kind is ToolKind.SHELL:
-        found, gone = _patched_files(values, must_begin=True)
+        files, gone = _patched_files(values, must_begin=True)
     else:
-        found = _paths_in(values, MOVE_FIELDS if known.kind is ToolKind.MOVE else PATH_FIELDS)
-        if not found:
-            found, gone = _patched_files(values)
-    return Touch(known.kind, _unique(found), values, _unique(gone))
+        files = _paths_in(values, MOVE_FIELDS if known.kind is ToolKind.MOVE else PATH_FIELDS)
+        if not files:
+            files, gone = _patched_files(values)
+    return Touch(known.kind, _unique(files), values, _unique(gone))
 
 
 def _unique(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one for one in names if one))
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _values(arguments: Arguments) -> Mapping[str, Any]:
@@ -247,28 +247,28 @@ def _values(arguments: Arguments) -> Mapping[str, Any]:
 
 
 def _paths_in(values: Mapping[str, Any], fields: frozenset[str] = PATH_FIELDS) -> list[str]:
-    found: list[str] = []
+    paths: list[str] = []
     for name, value in values.items():
         field = plain_field(name)
         if field in fields:
-            found += _texts(value)
+            paths += _texts(value)
         elif field in EDIT_FIELDS and isinstance(value, list | tuple):
-            for one in value:
-                found += _paths_in(one) if isinstance(one, Mapping) else []
-    return found
+            for entry in value:
+                paths += _paths_in(entry) if isinstance(entry, Mapping) else []
+    return paths
 
 
 def _patched_files(
     values: Mapping[str, Any], *, must_begin: bool = False
 ) -> tuple[list[str], list[str]]:
     """The files of patches, and those that are gone."""
-    found: list[str] = []
+    files: list[str] = []
     gone: list[str] = []
     for text in _patches(values, must_begin=must_begin):
         patch = read_patch(text)
-        found += patch.touched
+        files += patch.touched
         gone += [*patch.deleted, *(old for old, _ in patch.renamed)]
-    return found, gone
+    return files, gone
 
 
 def _patches(values: Mapping[str, Any], *, must_begin: bool = False) -> Iterator[str]:
@@ -284,10 +284,11 @@ def _texts(value: object) -> list[str]:
     """A text, or the texts in a list; a list may also contain objects with a path."""
     if isinstance(value, str):
         return [value]
-    found: list[str] = []
-    for one in value if isinstance(value, list | tuple) else ():
-        if isinstance(one, str):
-            found.append(one)
-        elif isinstance(one, Mapping):
-            found += [text for text in map(one.get, ("path", "file_path")) if isinstance(text, str)]
-    return found
+    texts: list[str] = []
+    for entry in value if isinstance(value, list | tuple) else ():
+        if isinstance(entry, str):
+            texts.append(entry)
+        elif isinstance(entry, Mapping):
+            names = (entry.get("path"), entry.get("file_path"))
+            texts += [name for name in names if isinstance(name, str)]
+    return texts

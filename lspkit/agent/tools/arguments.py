@@ -74,7 +74,7 @@ def mapping_of(arguments: object) -> dict[str, Any]:
         raise bad_input(f"the arguments are {kind_of(value)}: expected an object")
     if len(value) > MOST_ARGUMENTS:
         raise bad_input(f"there are more than {MOST_ARGUMENTS} arguments")
-    return {str(name): one for name, one in value.items()}
+    return {str(name): argument for name, argument in value.items()}
 
 
 def read_arguments(row: ToolSpec, arguments: Mapping[str, Any], tool: str) -> ToolRequest:
@@ -124,9 +124,10 @@ def _collect_fields(
     values: dict[str, Any] = {}
     wrong: dict[str, str] = {}
     for name, field in row.fields.items():
-        given = [one for one in (field.name, *field.aliases) if arguments.get(one) is not None]
+        names = (field.name, *field.aliases)
+        given = [alias for alias in names if arguments.get(alias) is not None]
         value = arguments[given[0]] if given else None
-        if any(arguments[one] != value for one in given):
+        if any(arguments[alias] != value for alias in given):
             wrong[name] = f"{' and '.join(given)} mean the same but differ: give one of them"
         elif value is None or (value == "" and name != "query"):
             if name in row.required:

@@ -92,11 +92,13 @@ def error_text(error: LspkitError) -> str:
 
 def with_relative_paths(error: LspkitError, root: str) -> LspkitError:
     """The error with the paths of its findings relative to the workspace, as in all results."""
-    found: tuple[dict[str, Any], ...] = getattr(error, "introduced", ())
-    if not found:
+    introduced: tuple[dict[str, Any], ...] = getattr(error, "introduced", ())
+    if not introduced:
         return error
     made = error.copy()
-    named = [{**one, "path": name_of(Path(one["path"]), Path(root))} for one in found]
+    named = [
+        {**finding, "path": name_of(Path(finding["path"]), Path(root))} for finding in introduced
+    ]
     made.fields["introduced"] = made.__dict__["introduced"] = tuple(named)
     return made
 
@@ -113,7 +115,7 @@ def make_envelope(outcome: ToolOutcome, milliseconds: int, room: TextBudget) -> 
             "durationMs": max(0, milliseconds),
             "serverHits": len(outcome.hits),
             "partial": outcome.ok and bool(outcome.errors or outcome.caveats),
-            "timedOut": any(isinstance(one, RequestTimeoutError) for one in outcome.errors),
+            "timedOut": any(isinstance(error, RequestTimeoutError) for error in outcome.errors),
             "empty": outcome.shaped is not None and outcome.shaped.size == 0,
             "truncated": False,
             "warnings": _warnings((*outcome.caveats, *outcome.warnings, *outcome.standing), share),
@@ -125,7 +127,7 @@ def make_envelope(outcome: ToolOutcome, milliseconds: int, room: TextBudget) -> 
 
 
 def _errors(errors: Sequence[LspkitError], share: int) -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for error in errors:
         faults: tuple[str, ...] = getattr(error, "faults", ()) if error.code == "EINVAL" else ()
         server = getattr(error, "server", "") or next(iter(getattr(error, "servers", ())), "")
@@ -138,19 +140,19 @@ def _errors(errors: Sequence[LspkitError], share: int) -> list[dict[str, Any]]:
             if introduced := getattr(error, "introduced", ()):
                 entry["introduced"] = [
                     {
-                        **one,
-                        "path": _fit(one["path"], share),
-                        "message": _fit(one["message"], share),
+                        **finding,
+                        "path": _fit(finding["path"], share),
+                        "message": _fit(finding["message"], share),
                     }
-                    for one in introduced[:MOST_INTRODUCED]
+                    for finding in introduced[:MOST_INTRODUCED]
                 ]
-            if entry not in told:
-                told.append(entry)
-    return told[:MOST_NOTES]
+            if entry not in entries:
+                entries.append(entry)
+    return entries[:MOST_NOTES]
 
 
 def _warnings(warnings: Sequence[str], share: int) -> list[str]:
-    return [_fit(one, share) for one in list(dict.fromkeys(warnings))[:MOST_NOTES]]
+    return [_fit(warning, share) for warning in list(dict.fromkeys(warnings))[:MOST_NOTES]]
 
 
 def _fit(text: str, share: int) -> str:
@@ -197,7 +199,7 @@ def caveats_of(result: Any) -> tuple[str, ...]:
 
     Servers that have failed are among the errors of the envelope.
     """
-    caveats = [one for one in getattr(result, "caveats", ()) if one.kind != SERVER_FAILED]
+    caveats = [caveat for caveat in getattr(result, "caveats", ()) if caveat.kind != SERVER_FAILED]
     return (f"perhaps not all: {caveat_line(caveats)}",) if caveats else ()
 
 
@@ -206,15 +208,15 @@ def caveats_of(result: Any) -> tuple[str, ...]:
 
 def servers_of(findings: Mapping[Path, Iterable[Diagnostic]]) -> set[str]:
     """The servers of these findings."""
-    return {server for all in findings.values() for one in all for server in one.servers}
+    return {server for all in findings.values() for finding in all for server in finding.servers}
 
 
 def failures_of(answers: AnswerLog) -> list[LspkitError]:
     """The errors of servers. `UnsupportedError` is not counted as a failure."""
     return [
-        one
-        for one in answers.failed
-        if isinstance(one, LspkitError) and not isinstance(one, UnsupportedError)
+        failure
+        for failure in answers.failed
+        if isinstance(failure, LspkitError) and not isinstance(failure, UnsupportedError)
     ]
 
 
@@ -222,9 +224,9 @@ def evaluate_report(
     report: Report, *, cancelled: bool
 ) -> tuple[set[str], list[LspkitError], list[str]]:
     """Of a check: the servers that answered, the errors of the others, and warnings."""
-    asked = [one for one in report.servers if one.applies]
-    hits = {one.server for one in asked if one.how != "none"}
-    errors = [_error_of(one, cancelled=cancelled) for one in asked if one.how == "none"]
+    evidence = [server for server in report.servers if server.applies]
+    hits = {server.server for server in evidence if server.how != "none"}
+    errors = [_error_of(server, cancelled=cancelled) for server in evidence if server.how == "none"]
     warnings: list[str] = []
     if report.verdict.unknown and hits:
         warnings.append(

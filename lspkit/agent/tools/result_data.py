@@ -38,7 +38,7 @@ class ResultContext(msgspec.Struct, frozen=True):
     #: The workspace, a real path.
     root: str
     #: The file of the request, a real path; empty if there is none.
-    asked: str = ""
+    requested: str = ""
     #: The severities that count.
     severities: tuple[str, ...] = ("error",)
     #: Whether an edit was applied, rather than previewed.
@@ -116,9 +116,9 @@ def distance(frame: ResultContext, path: Path | None) -> int:
     """The distance of a file from the file of the request: 0 the same, 1 its folder, and so on."""
     if path is None or not is_inside(str(path), frame.root):
         return 1_000_000
-    if not frame.asked or str(path) == frame.asked:
+    if not frame.requested or str(path) == frame.requested:
         return 0
-    way = os.path.relpath(os.path.dirname(path), os.path.dirname(frame.asked))
+    way = os.path.relpath(os.path.dirname(path), os.path.dirname(frame.requested))
     return 1 if way == os.curdir else 1 + len(way.split(os.sep))
 
 
@@ -126,26 +126,26 @@ def _sort_by_distance(
     frame: ResultContext, items: Sequence[Any], path: Callable[[Any], Path | None]
 ) -> list[Any]:
     """The items, nearest first. The sort is stable, so the order is the same on every run."""
-    return sorted(items, key=lambda one: distance(frame, path(one)))
+    return sorted(items, key=lambda item: distance(frame, path(item)))
 
 
 # Shapes
 
 
-def _locations(found: list[Location], frame: ResultContext) -> ResultPieces:
-    ordered = _sort_by_distance(frame, found, lambda one: one.path)
+def _locations(locations: list[Location], frame: ResultContext) -> ResultPieces:
+    ordered = _sort_by_distance(frame, locations, lambda location: location.path)
 
-    def one(location: Location) -> Data:
+    def entry(location: Location) -> Data:
         return {**_place(frame, location.path, location.uri), "range": _range(location.range)}
 
-    return ResultPieces(len(ordered), lambda size: [one(item) for item in ordered[:size]])
+    return ResultPieces(len(ordered), lambda size: [entry(item) for item in ordered[:size]])
 
 
-def _hover(found: types.Hover | None, _: ResultContext) -> ResultPieces:
-    if found is None:
+def _hover(hover: types.Hover | None, _: ResultContext) -> ResultPieces:
+    if hover is None:
         return ResultPieces(0, lambda _: None, counted=False)
-    contents = [several_lines(replace_surrogates(text)) for text in found.contents]
-    range = None if found.range is None else _range(found.range)
+    contents = [several_lines(replace_surrogates(text)) for text in hover.contents]
+    range = None if hover.range is None else _range(hover.range)
 
     def build(size: int) -> Data:
         kept: list[str] = []
@@ -158,9 +158,9 @@ def _hover(found: types.Hover | None, _: ResultContext) -> ResultPieces:
     return ResultPieces(sum(map(len, contents)), build, counted=False)
 
 
-def _symbols(found: list[Symbol], frame: ResultContext) -> ResultPieces:
+def _symbols(symbols: list[Symbol], frame: ResultContext) -> ResultPieces:
     """Trees. The innermost symbols are removed first, so that the outline is kept."""
-    roots = _sort_by_distance(frame, found, lambda one: one.path)
+    roots = _sort_by_distance(frame, symbols, lambda symbol: symbol.path)
     depths: list[int] = []
 
     def count(symbols: Sequence[Symbol], depth: int) -> None:
@@ -206,11 +206,11 @@ def _symbol(
     return made
 
 
-def _items(found: list[CallItem], frame: ResultContext) -> ResultPieces:
-    ordered = _sort_by_distance(frame, found, lambda one: one.path)
-    cut = any(len(one.raw) > LONGEST_RAW for one in found)
+def _items(items: list[CallItem], frame: ResultContext) -> ResultPieces:
+    ordered = _sort_by_distance(frame, items, lambda item: item.path)
+    cut = any(len(item.raw) > LONGEST_RAW for item in items)
     return ResultPieces(
-        len(found), lambda size: [_item(one, frame) for one in ordered[:size]], cut=cut
+        len(items), lambda size: [_item(item, frame) for item in ordered[:size]], cut=cut
     )
 
 
@@ -230,23 +230,23 @@ def _item(item: HierarchyItem, frame: ResultContext) -> Data:
     return made
 
 
-def _calls(found: list[Call], frame: ResultContext) -> ResultPieces:
-    ordered = _sort_by_distance(frame, found, lambda one: one.item.path)
-    cut = any(len(one.ranges) > MOST_RANGES or len(one.item.raw) > LONGEST_RAW for one in found)
+def _calls(calls: list[Call], frame: ResultContext) -> ResultPieces:
+    ordered = _sort_by_distance(frame, calls, lambda call: call.item.path)
+    cut = any(len(call.ranges) > MOST_RANGES or len(call.item.raw) > LONGEST_RAW for call in calls)
 
-    def one(call: Call) -> Data:
+    def entry(call: Call) -> Data:
         ranges = [_range(range) for range in call.ranges[:MOST_RANGES]]
         return {"item": _item(call.item, frame), "ranges": ranges}
 
-    return ResultPieces(len(found), lambda size: [one(call) for call in ordered[:size]], cut=cut)
+    return ResultPieces(len(calls), lambda size: [entry(call) for call in ordered[:size]], cut=cut)
 
 
-def _diagnostics(found: dict[Path, list[Diagnostic]], frame: ResultContext) -> ResultPieces:
+def _diagnostics(files: dict[Path, list[Diagnostic]], frame: ResultContext) -> ResultPieces:
     counted = {
         relative_path(frame.root, path): [
-            one for one in all if one.severity.value in frame.severities
+            finding for finding in all if finding.severity.value in frame.severities
         ]
-        for path, all in found.items()
+        for path, all in files.items()
     }
     return _by_file({path: all for path, all in counted.items() if all}, frame)
 
@@ -262,7 +262,7 @@ def _by_file(findings: dict[str, list[Diagnostic]], frame: ResultContext) -> Res
         made: Data = {}
         for path in sorted(findings):
             if left > 0 or not findings[path]:
-                made[path] = [_finding(one, frame) for one in findings[path][:left]]
+                made[path] = [_finding(finding, frame) for finding in findings[path][:left]]
             left -= len(findings[path])
         return made
 
@@ -284,7 +284,7 @@ def _finding(finding: Diagnostic, frame: ResultContext) -> Data:
 
 
 def _edit(edit: WorkspaceEdit, frame: ResultContext) -> ResultPieces:
-    sizes = [len(one.edits) if isinstance(one, FileEdit) else 1 for one in edit.changes]
+    sizes = [len(change.edits) if isinstance(change, FileEdit) else 1 for change in edit.changes]
 
     def build(left: int) -> Data:
         changes: list[Data] = []
@@ -304,8 +304,8 @@ def _change(change: FileEdit | FileOperation, most: int, frame: ResultContext) -
         return {
             **made,
             "edits": [
-                {"range": _range(one.range), "newText": shorten(one.new_text)}
-                for one in change.edits[:most]
+                {"range": _range(edit.range), "newText": shorten(edit.new_text)}
+                for edit in change.edits[:most]
             ],
         }
     made["kind"] = change.kind
@@ -343,7 +343,7 @@ _ITEM = _object(_NAMED, {**_WHERE, "detail": _TEXT, "raw": _RAW})
 _FINDING = _object(
     {
         "range": _RANGE,
-        "severity": {"enum": [one.value for one in types.Severity]},
+        "severity": {"enum": [severity.value for severity in types.Severity]},
         "message": _TEXT,
     },
     {"code": _TEXT, "source": _TEXT, "servers": _list(_TEXT)},

@@ -95,12 +95,12 @@ def longest_word(query: str) -> str:
 def result_text(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = ()) -> str:
     """The answer as text; `notes` are the warnings about this call."""
     if not envelope["ok"]:
-        told = [line for one in envelope["errors"] for line in _problem(one, page)]
-        return _fit_lines(told, 0, list(_advice(envelope, page)), page.most)
+        lines = [line for error in envelope["errors"] for line in _problem(error, page)]
+        return _fit_lines(lines, 0, list(_advice(envelope, page)), page.most)
     failed = [
-        f"Note: {one_line(one['serverId']) or 'a server'} did not answer, or not in full: "
-        f"{one['message']}"
-        for one in envelope["errors"]
+        f"Note: {one_line(error['serverId']) or 'a server'} did not answer, or not in full: "
+        f"{error['message']}"
+        for error in envelope["errors"]
     ]
     below = [*failed, *(f"Note: {one_line(note)}" for note in notes)]
     if envelope["meta"]["empty"]:
@@ -113,15 +113,15 @@ def result_text(envelope: Mapping[str, Any], page: Page, notes: Sequence[str] = 
 def _count_results(data: Any) -> int:
     """The number of results in the data."""
     if isinstance(data, list):
-        return len(data) + sum(_count_results(one.get("children", [])) for one in data)
+        return len(data) + sum(_count_results(symbol.get("children", [])) for symbol in data)
     if "changes" in data and "applied" in data:
-        return sum(len(one.get("edits", [None])) for one in data["changes"])
-    return sum(len(one) for one in data.values() if isinstance(one, list))
+        return sum(len(change.get("edits", [None])) for change in data["changes"])
+    return sum(len(results) for results in data.values() if isinstance(results, list))
 
 
 def _fit_lines(lines: list[str], hidden: int, below: list[str], most: int) -> str:
     """As many lines as there is room for."""
-    room = most - sum(len(one.encode()) + 1 for one in below) - len("\n... and 1000000 more\n")
+    room = most - sum(len(line.encode()) + 1 for line in below) - len("\n... and 1000000 more\n")
     kept: list[str] = []
     for line in lines:
         room -= len(line.encode()) + 1
@@ -146,7 +146,7 @@ def _problem(error: Mapping[str, str], page: Page) -> Iterator[str]:
 
 def _advice(envelope: Mapping[str, Any], page: Page) -> Iterator[str]:
     """Advice after a failure."""
-    codes = [one["code"] for one in envelope["errors"]]
+    codes = [error["code"] for error in envelope["errors"]]
     yield from dict.fromkeys(ADVICE[code] for code in codes if code in ADVICE)
     search = page.search()
     if WITHOUT_SERVER.intersection(codes) and (search or "{search}" not in page.row.instead):
@@ -178,13 +178,14 @@ def _line(text: str) -> str:
 
 def _describe(place: str, *parts: str) -> str:
     """A location with its details."""
-    told = "  |  ".join(part for part in parts if part)
-    return f"{place}  {told}" if told else place
+    details = "  |  ".join(part for part in parts if part)
+    return f"{place}  {details}" if details else place
 
 
 def _locations(data: list[Data], page: Page) -> Iterator[str]:
-    for one in data:
-        yield _describe(_place(one, one["range"]), _source(one, one["range"], page))
+    for location in data:
+        at = location["range"]
+        yield _describe(_place(location, at), _source(location, at, page))
 
 
 def _hover(data: Data, _: Page) -> Iterator[str]:
@@ -201,13 +202,13 @@ def _symbols(data: list[Data], page: Page) -> Iterator[str]:
 
 
 def _level(data: list[Data], page: Page, above: str, chain: str) -> Iterator[str]:
-    for one in data:
-        around = chain or one.get("containerName", "")
-        name = f"{around}.{one['name']}" if around else one["name"]
-        at = one["selectionRange"]
-        source = _source(one, at, page, above)
-        yield _describe(_place(one, at, above), f"{one['kind']} {one_line(name)}", source)
-        yield from _level(one.get("children", []), page, _file_name(one, above), name)
+    for symbol in data:
+        around = chain or symbol.get("containerName", "")
+        name = f"{around}.{symbol['name']}" if around else symbol["name"]
+        at = symbol["selectionRange"]
+        source = _source(symbol, at, page, above)
+        yield _describe(_place(symbol, at, above), f"{symbol['kind']} {one_line(name)}", source)
+        yield from _level(symbol.get("children", []), page, _file_name(symbol, above), name)
 
 
 def _item_line(item: Data, page: Page) -> str:
@@ -217,33 +218,33 @@ def _item_line(item: Data, page: Page) -> str:
 
 
 def _items(data: list[Data], page: Page) -> Iterator[str]:
-    for one in data:
-        yield _item_line(one, page)
+    for item in data:
+        yield _item_line(item, page)
 
 
 def _calls(data: list[Data], page: Page) -> Iterator[str]:
     incoming = page.row.request is IncomingCallsRequest
-    for one in data:
-        lines = [_item_line(one["item"], page)]
+    for call in data:
+        lines = [_item_line(call["item"], page)]
         if incoming:
             # The calls are in the caller's own file, so their lines can be shown.
-            for at in one["ranges"]:
-                source = _source(one["item"], at, page)
-                lines.append("    " + _describe(_place(one["item"], at), source))
-        elif one["ranges"]:
-            starts = [at["start"] for at in one["ranges"]]
-            told = ", ".join(f"{start['line']}:{start['character']}" for start in starts)
-            lines.append(f"    called at {told}")
+            for at in call["ranges"]:
+                source = _source(call["item"], at, page)
+                lines.append("    " + _describe(_place(call["item"], at), source))
+        elif call["ranges"]:
+            starts = [at["start"] for at in call["ranges"]]
+            places = ", ".join(f"{start['line']}:{start['character']}" for start in starts)
+            lines.append(f"    called at {places}")
         yield "\n".join(lines)
 
 
 def _diagnostics(data: dict[str, list[Data]], page: Page) -> Iterator[str]:
     for path, findings in data.items():
-        for one in findings:
-            code = f" ({plain_line(one['code'])})" if "code" in one else ""
-            told = f"{one['severity'].upper()} {plain_line(one['message'])}{code}"
+        for finding in findings:
+            code = f" ({plain_line(finding['code'])})" if "code" in finding else ""
+            text = f"{finding['severity'].upper()} {plain_line(finding['message'])}{code}"
             at = {"filePath": path}
-            yield _describe(_place(at, one["range"]), told, _source(at, one["range"], page))
+            yield _describe(_place(at, finding["range"]), text, _source(at, finding["range"], page))
 
 
 def _edit(data: Data, page: Page) -> Iterator[str]:
@@ -262,16 +263,16 @@ def _edit(data: Data, page: Page) -> Iterator[str]:
 
 
 def _edits(change: Data, page: Page) -> Iterator[str]:
-    for one in change["edits"]:
-        at, new = one["range"], one["newText"]
+    for edit in change["edits"]:
+        at, new = edit["range"], edit["newText"]
         start, end = at["start"], at["end"]
         path = change.get("filePath", "")
         line = page.sources.line(path, start["line"]) if path else ""
-        told = f"-> {one_line(shorten(new, LONGEST_LINE))}"
+        text = f"-> {one_line(shorten(new, LONGEST_LINE))}"
         if line and start["line"] == end["line"] and "\n" not in new:
             after = line[: start["character"] - 1] + new + line[end["character"] - 1 :]
-            told = "  ->  ".join(map(_line, (line, after)))
-        yield _describe(_place(change, at), told)
+            text = "  ->  ".join(map(_line, (line, after)))
+        yield _describe(_place(change, at), text)
 
 
 #: By name of the shape.

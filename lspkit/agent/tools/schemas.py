@@ -76,8 +76,10 @@ class _Tool(msgspec.Struct, frozen=True):
         """The description for a model."""
         if self.row is not None:
             return self.row.description
-        told = [SINGLE_TEXT, *(f"{row.operation}: {row.text}" for row in self.rows)]
-        return " ".join([*told, *([POSITION] if any(row.at_place for row in self.rows) else [])])
+        sentences = [SINGLE_TEXT, *(f"{row.operation}: {row.text}" for row in self.rows)]
+        if any(row.at_place for row in self.rows):
+            sentences.append(POSITION)
+        return " ".join(sentences)
 
     @property
     def only_reads(self) -> bool:
@@ -120,7 +122,7 @@ WRAPPED: dict[str, Callable[[_Tool, bool], Schema]] = {
 
 def _own_input(row: ToolSpec) -> Schema:
     required = [FIELDS[name].name for name in row.required]
-    return _object({one.name: _property(one) for one in row.fields.values()}, required)
+    return _object({field.name: _property(field) for field in row.fields.values()}, required)
 
 
 def _single_input(rows: Sequence[ToolSpec]) -> Schema:
@@ -128,7 +130,7 @@ def _single_input(rows: Sequence[ToolSpec]) -> Schema:
         "operation": {"type": "string", "enum": [row.operation for row in rows]},
     }
     taken = {name for row in rows for name in row.fields}
-    properties |= {one.name: _property(one) for name, one in FIELDS.items() if name in taken}
+    properties |= {field.name: _property(field) for name, field in FIELDS.items() if name in taken}
     return _object(properties, ["operation"])
 
 
@@ -150,8 +152,8 @@ def _object(properties: Schema, required: list[str]) -> Schema:
 
 def envelope_schema(row: ToolSpec | None = None) -> Schema:
     """The JSON Schema of the envelope, for one operation or for all."""
-    data = [data_schema(one.result) for one in ([row] if row else TABLE)]
-    unique = [one for number, one in enumerate(data) if one not in data[:number]]
+    data = [data_schema(operation.result) for operation in ([row] if row else TABLE)]
+    unique = [schema for number, schema in enumerate(data) if schema not in data[:number]]
     text, number, flag = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "boolean"}
     errors = _all_required({"serverId": text, "message": text, "code": text})
     # Only for an edit that was undone.

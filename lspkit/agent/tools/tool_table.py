@@ -74,7 +74,7 @@ POSITION = "Position: line+character (1-based), symbol (e.g. Class.method), or l
 @functools.cache  # without the cache, msgspec takes a millisecond
 def _fields_of(request: type[Request[Any]]) -> dict[str, bool]:
     """The fields of a request, and whether each is required."""
-    return {one.name: one.required for one in msgspec.structs.fields(request)}
+    return {field.name: field.required for field in msgspec.structs.fields(request)}
 
 
 class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):

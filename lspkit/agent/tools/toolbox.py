@@ -54,7 +54,7 @@ from lspkit.config.problems import suggestion_for
 from lspkit.diagnostics.render import findings_word, name_of
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.errors import LspkitError, NoServerError, PathError, ServerUnavailableError
-from lspkit.operations.request import OPERATIONS
+from lspkit.operations.request import OPERATIONS, Request
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.engine_api import Limits
@@ -101,8 +101,8 @@ class HierarchyItems:
 
 
 def _items(result: Any) -> Iterable[CallItem]:
-    for one in result if isinstance(result, list) else ():
-        item = one.item if isinstance(one, Call) else one
+    for entry in result if isinstance(result, list) else ():
+        item = entry.item if isinstance(entry, Call) else entry
         if isinstance(item, CallItem) and item.raw:
             yield item
 
@@ -131,19 +131,19 @@ def permission_of(name: str, operation: object, config: Config) -> Permission:
     """The permission of a tool. That of the single tool depends on the operation."""
     rows = offered_tools(config)
     if name == SINGLE:
-        asked = [row for row in rows if row.operation == operation]
-        said = [
-            _row_permission(row, config, config.permissions.get(SINGLE)) for row in asked or rows
+        named = [row for row in rows if row.operation == operation]
+        permissions = [
+            _row_permission(row, config, config.permissions.get(SINGLE)) for row in named or rows
         ]
     else:
-        said = [_row_permission(row, config) for row in rows if row is spec_of(name)]
-    return max(said, key=_STRICTER.index, default="deny")
+        permissions = [_row_permission(row, config) for row in rows if row is spec_of(name)]
+    return max(permissions, key=_STRICTER.index, default="deny")
 
 
 def _row_permission(row: ToolSpec, config: Config, single: Permission | None = None) -> Permission:
-    own = next((config.permissions[one] for one in row.names if one in config.permissions), None)
-    said = [one for one in (own, single) if one is not None]
-    return max(said, key=_STRICTER.index, default=row.permission)
+    own = next((config.permissions[name] for name in row.names if name in config.permissions), None)
+    permissions = [permission for permission in (own, single) if permission is not None]
+    return max(permissions, key=_STRICTER.index, default=row.permission)
 
 
 def check_permission(row: ToolSpec, tool: str, config: Config) -> None:
@@ -185,7 +185,7 @@ class _Call(msgspec.Struct):
     limits: Limits
     check_path: PathCheck | None = None
     row: ToolSpec | None = None
-    asked: ToolRequest | None = None
+    request: ToolRequest | None = None
     config: Config | None = None
     #: The words for a file without findings; empty if that is not proven.
     clean: str = ""
@@ -277,8 +277,8 @@ class Toolbox:
             return ToolAnswer(made, self._text(call, made))
         except Exception:
             log.debug("the text of %s could not be made", name, exc_info=True)
-            told = [one["message"] for one in made["errors"]]
-            return ToolAnswer(made, "\n".join(told) or to_json(made))
+            messages = [error["message"] for error in made["errors"]]
+            return ToolAnswer(made, "\n".join(messages) or to_json(made))
 
     def permission(self, name: str, arguments: object = None) -> Permission:
         """Whether the host should run a call, ask its user first, or refuse it.
@@ -298,8 +298,7 @@ class Toolbox:
         try:
             self._attempt(call, name, arguments)
         except LspkitError as problem:
-            told = with_relative_paths(problem, str(self._ws.root))
-            call.outcome.errors.insert(0, told)
+            call.outcome.errors.insert(0, with_relative_paths(problem, str(self._ws.root)))
         except Exception as problem:  # noqa: BLE001 - a tool never raises, whatever it is given
             call.outcome.errors.append(_internal_error(problem))
         took = int(call.duration * 1000)
@@ -315,38 +314,38 @@ class Toolbox:
         given = mapping_of(arguments)
         row = _operation(given, call) if name == SINGLE else _tool(name)
         call.row, call.outcome.operation = row, row.operation
-        call.asked = asked = read_arguments(row, given, name)
-        call.outcome.warnings += asked.warnings
+        call.request = request = read_arguments(row, given, name)
+        call.outcome.warnings += request.warnings
         settings = self._ws.settings
         call.config = config = settings.config
         call.outcome.standing = self._warnings(settings.generation)
         check_permission(row, name, config)
-        apply = bool(asked.values.get("apply"))
+        apply = bool(request.values.get("apply"))
         if apply and not self._allow_apply:
             message = "apply is not allowed here: leave it out for a preview, and edit the files"
             hint = f"; {self._apply_hint}" if self._apply_hint else ""
             raise PermissionRefused(f"{message}{hint}")
-        if (item := asked.values.get("item")) is not None:
+        if (item := request.values.get("item")) is not None:
             self._check_item(call, item, config)
-        result = self._result(call, asked)
+        result = self._result(call, request.request)
         self._items.note(result)
         call.outcome.caveats = caveats_of(result)
         if apply and isinstance(result, WorkspaceEdit) and result.changes:
-            self._apply(call, result, force=bool(asked.values.get("force")))
+            self._apply(call, result, force=bool(request.values.get("force")))
         elif apply:
             apply = False
         frame = ResultContext(
             root=str(self._ws.root),
-            asked=self._requested_file(asked),
+            requested=self._requested_file(request),
             severities=config.diagnostics.include_severities,
             applied=apply,
         )
-        kind = OPERATIONS[type(asked.request)].result
+        kind = OPERATIONS[type(request.request)].result
         if not call.outcome.errors or call.outcome.hits:
             call.outcome.shaped = shape_result(result, kind, frame)
 
-    def _result(self, call: _Call, asked: ToolRequest) -> Any:
-        request, limits, outcome = asked.request, call.limits, call.outcome
+    def _result(self, call: _Call, request: Request[Any]) -> Any:
+        limits, outcome = call.limits, call.outcome
         if not isinstance(request, ops.CheckRequest):
             answer_log = AnswerLog()
             try:
@@ -396,9 +395,9 @@ class Toolbox:
             for line in unchecked
         ]
 
-    def _requested_file(self, asked: ToolRequest) -> str:
-        item = asked.values.get("item")
-        path = asked.values.get("path", item.via if item is not None else "")
+    def _requested_file(self, request: ToolRequest) -> str:
+        item = request.values.get("item")
+        path = request.values.get("path", item.via if item is not None else "")
         return os.path.realpath(absolute_path(path, str(self._ws.root))) if path else ""
 
     def _warnings(self, generation: int) -> tuple[str, ...]:
@@ -414,19 +413,19 @@ class Toolbox:
     def _text(self, call: _Call, made: Envelope) -> str:
         row = call.row
         if row is None:
-            return "\n".join(one["message"] for one in made["errors"])
+            return "\n".join(error["message"] for error in made["errors"])
         sources = SourceLines((call.config or Config()).boundary(str(self._ws.root)))
         page = Page(
             row=row,
             sources=sources,
             search_tool=self._search_tool,
             search_form=self._search_form,
-            symbol=_symbol(call.asked, sources) if call.asked else "",
+            symbol=_symbol(call.request, sources) if call.request else "",
             most=self._room.bytes,
             installs={
-                one.server: one.install
-                for one in call.outcome.errors
-                if isinstance(one, ServerUnavailableError) and one.install
+                error.server: error.install
+                for error in call.outcome.errors
+                if isinstance(error, ServerUnavailableError) and error.install
             },
             clean=call.clean,
         )
@@ -453,15 +452,15 @@ def _operation(given: dict[str, Any], call: _Call) -> ToolSpec:
 def _tool(name: object) -> ToolSpec:
     row = spec_of(name)
     if row is None:
-        tools = [SINGLE, *(one.tool for one in TABLE)]
+        tools = [SINGLE, *(row.tool for row in TABLE)]
         shown = one_line(name[:60]) if isinstance(name, str) else "of no name"
         raise bad_input(f"there is no tool {shown}: there are {', '.join(tools)}")
     return row
 
 
-def _symbol(asked: ToolRequest, sources: SourceLines) -> str:
+def _symbol(request: ToolRequest, sources: SourceLines) -> str:
     """The name in a call, empty if not known."""
-    values = asked.values
+    values = request.values
     if "symbol" in values:
         return bare_name(values["symbol"])
     if "item" in values:

@@ -48,8 +48,8 @@ class ScriptedDocument:
         self.stamp = ScriptedDocument._stamps
         self.text = text
         breaks = list(_LINE_BREAK.finditer(text))
-        self._starts = [0, *(found.end() for found in breaks)]
-        self._ends = [*(found.start() for found in breaks), len(text)]
+        self._starts = [0, *(match.end() for match in breaks)]
+        self._ends = [*(match.start() for match in breaks), len(text)]
 
     def lines(self) -> Iterator[tuple[int, str]]:
         for number, (start, end) in enumerate(zip(self._starts, self._ends, strict=True)):
@@ -112,30 +112,30 @@ class ScriptedDocument:
         if line >= len(self._starts):
             return None
         column = self.offset(position) - self._starts[line]
-        for found in _WORD.finditer(self.text[self._starts[line] : self._ends[line]]):
-            if found.start() <= column <= found.end():
-                return found[0], self.range(line, *found.span())
+        for match in _WORD.finditer(self.text[self._starts[line] : self._ends[line]]):
+            if match.start() <= column <= match.end():
+                return match[0], self.range(line, *match.span())
         return None
 
     def definitions(self) -> Iterator[tuple[str, int, int, int, int]]:
         """Name, line, its columns, and the length of the line, of each definition."""
         for number, line in self.lines():
-            if found := _DEFINITION.match(line):
-                yield found[1], number, found.start(1), found.end(1), len(line)
+            if match := _DEFINITION.match(line):
+                yield match[1], number, match.start(1), match.end(1), len(line)
 
     def diagnostics(self, defined: Container[str]) -> list[dict[str, Any]]:
         """What is wrong with it, where these names are defined anywhere."""
         return [
             {
-                "range": self.range(number, *found.span()),
-                "severity": _SEVERITY[found[1] or found[2]],
-                "code": found[1] or found[2],
+                "range": self.range(number, *match.span()),
+                "severity": _SEVERITY[match[1] or match[2]],
+                "code": match[1] or match[2],
                 "source": "scripted",
-                "message": line[found.start() :].strip(),
+                "message": line[match.start() :].strip(),
             }
             for number, line in self.lines()
-            for found in _TROUBLE.finditer(line)
-            if found[3] is None or found[3] not in defined
+            for match in _TROUBLE.finditer(line)
+            if match[3] is None or match[3] not in defined
         ]
 
     def report(self, previous: str | None, defined: Container[str]) -> dict[str, Any]:
@@ -153,7 +153,7 @@ Documents = dict[str, ScriptedDocument]
 
 def defined_in(documents: Documents) -> set[str]:
     """The names that any of them defines."""
-    return {name for one in documents.values() for name, *_ in one.definitions()}
+    return {name for document in documents.values() for name, *_ in document.definitions()}
 
 
 def _asked_word(documents: Documents, params: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
@@ -176,7 +176,7 @@ def _references(documents: Documents, params: dict[str, Any]) -> Any:
     defined = _definition(documents, params)
     if not word or not defined:
         return []
-    found = [
+    places = [
         document.location(number, *match.span())
         for document in documents.values()
         for number, line in document.lines()
@@ -184,8 +184,8 @@ def _references(documents: Documents, params: dict[str, Any]) -> Any:
         if match[0] == word[0]
     ]
     if params.get("context", {}).get("includeDeclaration", True):
-        return found
-    return [location for location in found if location not in defined]
+        return places
+    return [location for location in places if location not in defined]
 
 
 def _hover(documents: Documents, params: dict[str, Any]) -> Any:

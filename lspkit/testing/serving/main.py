@@ -246,7 +246,7 @@ class ScriptedServer:
         self.inbox: deque[dict[str, Any]] = deque()  # put aside while waiting for the client
         self.timers: list[tuple[float, int, Callable[[], None]]] = []
         self.timer_number = 0
-        self.asked: set[str] = set()  # JSON of the ids of our requests without an answer
+        self.unanswered: set[str] = set()  # JSON of the ids of our requests without an answer
         self.ask_number = 0
         self.seen_ids: set[str] = set()
         self.pending: dict[str, Outgoing] = {}  # answers that are delayed or held
@@ -377,11 +377,11 @@ class ScriptedServer:
 
     def take_reply(self, message: dict[str, Any]) -> None:
         key = json.dumps(message.get("id"))
-        if key not in self.asked:
+        if key not in self.unanswered:
             self.log(violation=f"an answer to {key}, which was not asked or is answered already")
         if ("result" in message) == ("error" in message):
             self.log(violation=f"the answer to {key} must have either a result or an error")
-        self.asked.discard(key)
+        self.unanswered.discard(key)
 
     # What goes out.
 
@@ -452,9 +452,9 @@ class ScriptedServer:
         self.ask_number += 1
         request = {"jsonrpc": "2.0", "id": f"ask-{self.ask_number}", **order["request"]}
         key = json.dumps(request["id"])
-        self.asked.add(key)
+        self.unanswered.add(key)
         self.emit(request)
-        while order.get("wait") and key in self.asked:
+        while order.get("wait") and key in self.unanswered:
             message = self.read()
             if "method" in message:
                 self.inbox.append(message)
@@ -472,12 +472,12 @@ class ScriptedServer:
             return
         uri = params["textDocument"]["uri"]
         document = self.documents.get(uri)
-        found: dict[str, Any] = {"uri": uri, "diagnostics": []}
+        publication: dict[str, Any] = {"uri": uri, "diagnostics": []}
         if document is not None:
-            found["diagnostics"] = document.diagnostics(defined_in(self.documents))
+            publication["diagnostics"] = document.diagnostics(defined_in(self.documents))
             if how["version"]:
-                found["version"] = document.version
-        self.emit({"jsonrpc": "2.0", "method": _PUBLISH, "params": found})
+                publication["version"] = document.version
+        self.emit({"jsonrpc": "2.0", "method": _PUBLISH, "params": publication})
 
     def deliver(self, names: tuple[str, ...], out: Outgoing) -> None:
         for fault in self.script["faults"]:
