@@ -165,7 +165,7 @@ def test_the_last_edit_can_be_looked_at(tmp_path, scripted):
     assert (after.tool, after.kind) == ("write", "write")
     report = after.reports[tmp_path / "a.scr"]
     assert (report.verdict.value, report.servers[0].how) == ("dirty", "pull")
-    assert list(after.other_files.diagnostics) == [str(tmp_path / "b.scr")]
+    assert list(after.other_files.diagnostics) == [tmp_path / "b.scr"]
     assert told.endswith(after.text)
     assert after.duration > 0
     assert after.warnings == ()
