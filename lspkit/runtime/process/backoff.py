@@ -23,14 +23,14 @@ class Restart(msgspec.Struct, frozen=True):
     never: bool = False
 
 
-def restart_of(said: RestartConfig) -> Restart:
+def restart_of(config: RestartConfig) -> Restart:
     """The configured delays, in seconds."""
     return Restart(
-        base=said.base_ms / 1000,
-        factor=said.factor,
-        most=said.max_ms / 1000,
-        jitter=said.jitter,
-        never=said.policy == "never",
+        base=config.base_ms / 1000,
+        factor=config.factor,
+        most=config.max_ms / 1000,
+        jitter=config.jitter,
+        never=config.policy == "never",
     )
 
 

@@ -1,9 +1,8 @@
 """A started server process: four descriptors, an exit status, and the ways to end it.
 
 `Child` holds what both ways of starting a server have in common: ownership of descriptors, waiting
-for the end, closing once, and cleaning up after a fork. The two subclasses,
-`guarded_child.GuardedChild` and `group_child.GroupChild`, start the server, send the orders and
-read the status.
+for the end, closing once, and cleaning up after a fork. The two subclasses in guardian.py,
+`GuardedChild` and `GroupChild`, start the server, send the orders and read the status.
 """
 
 from __future__ import annotations
@@ -19,12 +18,8 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import repeat, starmap
 
-from lspkit.runtime.concurrency.threads import Signal
-
 #: The longest timeout of `poll`, in milliseconds.
 LONGEST_WAIT = 2**31 - 1
-#: Seconds that a thread waits beyond its timeout for another one that closes the same child.
-SLACK = 1.0
 
 
 class LaunchError(Exception):
@@ -70,9 +65,8 @@ class Child:
         # The host's ends of the pipes, and the server's ends while the host has them.
         self._owned: list[int] = []
         self._passed: list[int] = []
-        # The id of the thread that closes; a second one waits for its end.
-        self._closed_by = 0
-        self._over = Signal()
+        #: Held by the thread that closes, also while it waits; others wait for it.
+        self._closing = threading.Lock()
         self._closed = False
         self._gone = False
 
@@ -113,16 +107,15 @@ class Child:
 
     def wait(self, timeout: float) -> int | None:
         """Wait for the server process to end; its status, or None when the time is up."""
-        copy: list[int] = []
+        with self._lock:
+            if self.exit_fd < 0:
+                return self._status
+            # A copy, because `close` in another thread frees the number.
+            copy = os.dup(self.exit_fd)
         try:
-            with self._lock:
-                if self.exit_fd < 0:
-                    return self._status
-                # A copy, because `close` in another thread frees the number.
-                copy.extend(map(os.dup, (self.exit_fd,)))
-            readable(copy[0], timeout)
+            readable(copy, timeout)
         finally:
-            close_all(copy)
+            os.close(copy)
         return self.status()
 
     def close_stdin(self) -> None:
@@ -139,30 +132,22 @@ class Child:
         May be called again, and returns the result of the first call. An interrupt cuts the wait
         short, not the killing and not the closing.
         """
-        this = threading.get_ident()
-        try:
-            with self._lock:
-                self._closed_by = self._closed_by or this
-            if self._closed_by != this:
-                self._over.wait(timeout + SLACK)
-            elif not self._closed:
+        with self._closing:
+            if self._closed:
+                return self._gone
+            try:
                 self._gone = self._end(time.monotonic() + timeout)
-        finally:
-            if self._closed_by == this and not self._closed:
-                try:
-                    self.status()
-                finally:
-                    with self._lock:
-                        self._close_descriptors()
-                    self._closed = True
-                    self._over.set()
-        return self._gone
+            finally:
+                self.status()
+                with self._lock:
+                    self._close_descriptors()
+                self._closed = True
+            return self._gone
 
     def drop_after_fork(self) -> None:
         """In a forked child of the host: close the copies. Takes no lock, sends no signal."""
-        self._lock = threading.Lock()
-        self._closed, self._over = True, Signal()
-        self._over.set()
+        self._lock, self._closing = threading.Lock(), threading.Lock()
+        self._closed = True
         self._close_descriptors()
 
     def _make_pipes(self) -> None:

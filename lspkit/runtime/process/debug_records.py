@@ -87,8 +87,8 @@ def _open(file: str) -> int:
 
 
 def _warn_of_file(variable: str, file: str, problem: OSError) -> None:
-    told = f"{variable} names {file!r}, which cannot be written to: {problem.strerror}"
-    warnings.warn(f"{told}; nothing is recorded", stacklevel=4)
+    why = f"which cannot be written to: {problem.strerror}"
+    warnings.warn(f"{variable} names {file!r}, {why}; nothing is recorded", stacklevel=4)
 
 
 #: Where messages are recorded; None if they are not.

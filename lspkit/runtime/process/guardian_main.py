@@ -103,10 +103,10 @@ def reap() -> tuple[dict[int, int], bool]:
 def kill_children(spare: set[int]) -> bool:
     """Send SIGKILL to all children of this process except `spare`; False if there is none."""
     with open(CHILDREN, "rb") as listing:
-        found = {int(pid) for pid in listing.read().split()} - spare
-    for pid in found:
+        children = {int(pid) for pid in listing.read().split()} - spare
+    for pid in children:
         attempt(os.kill, pid, signal.SIGKILL)  # it may run as another user
-    return bool(found)
+    return bool(children)
 
 
 # A keeper

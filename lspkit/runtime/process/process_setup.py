@@ -16,7 +16,7 @@ from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.child import Child
 from lspkit.runtime.process.guardian import Guardian
-from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
+from lspkit.runtime.process.sidecar import Sidecar, stop_all
 from lspkit.servers.restriction.launch_environment import clean_environment
 from lspkit.servers.restriction.python_interpreter import interpreter_of
 from lspkit.servers.selection.choose import Choice
@@ -57,12 +57,13 @@ class ProcessSetup:
         folder = self._scratch if choice.trust == "restricted" else choice.root
         return self._guardian.launch(choice.argv, cwd=folder, env=self._environment)
 
-    def start_sidecars(self, beside: Commands, restart: Restart) -> None:
+    def start_sidecars(self, programs: Commands, restart: Restart) -> None:
         """Start the programs that run beside the server."""
-        self.sidecar_warnings = beside.warnings
-        if beside.commands:
-            where = self._choice.root, self._environment, self._guardian
-            self.sidecars = start_all(beside.commands, *where, restart=restart)
+        self.sidecar_warnings = programs.warnings
+        where = self._choice.root, self._environment, self._guardian
+        self.sidecars = [Sidecar(argv, *where, restart=restart) for argv in programs.commands]
+        for sidecar in self.sidecars:
+            sidecar.start()
 
     def stop_sidecars(self) -> None:
         """End the programs that run beside the server."""

@@ -13,11 +13,11 @@ LOOKS, PAUSE = 3, 0.004
 def usage(pid: int | None) -> tuple[int, float]:
     """Memory in bytes and CPU in seconds of a process and its descendants."""
     memory, cpu = 0, 0.0
-    for one in _family(pid):
-        told = _ask(one, "memory_info", "cpu_times")
-        if told:
-            memory += told["memory_info"].rss
-            cpu += told["cpu_times"].user + told["cpu_times"].system
+    for process in _family(pid):
+        facts = _ask(process, "memory_info", "cpu_times")
+        if facts:
+            memory += facts["memory_info"].rss
+            cpu += facts["cpu_times"].user + facts["cpu_times"].system
     return memory, round(cpu, 2)
 
 
@@ -32,12 +32,11 @@ def files_of_command(pid: int) -> list[str]:
 
 
 def is_asleep(pid: int) -> bool:
-    """Whether neither a process nor a descendant is running or waiting for a disk."""
+    """Whether a process and its descendants are idle for a moment."""
     for look in range(LOOKS):
         if look:
             time.sleep(PAUSE)
-        states = [_ask(one, "status").get("status") for one in _family(pid)]
-        if any(state in ("running", "disk-sleep") for state in states):
+        if not is_idle(pid):
             return False
     return True
 
@@ -47,8 +46,8 @@ def is_idle(pid: int) -> bool:
 
     On Linux a process counts as sleeping if its first thread sleeps. Other systems say no more.
     """
-    for one in _family(pid):
-        states = _thread_states(one.pid) or {_ask(one, "status").get("status", "")}
+    for process in _family(pid):
+        states = _thread_states(process.pid) or {_ask(process, "status").get("status", "")}
         if states & {"R", "D", "running", "disk-sleep"}:
             return False
     return True
@@ -56,17 +55,17 @@ def is_idle(pid: int) -> bool:
 
 def _thread_states(pid: int) -> set[str]:
     """The states of all threads of a process, as letters; empty if they are not known."""
-    found: set[str] = set()
+    states: set[str] = set()
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
             with open(
                 f"/proc/{pid}/task/{thread}/stat", encoding="utf-8", errors="replace"
             ) as stat:
                 # The name before the state may contain anything.
-                found.add(stat.read().rpartition(")")[2].strip()[:1])
-    except OSError:  # it has ended, or this is another system
-        return found
-    return found
+                states.add(stat.read().rpartition(")")[2].strip()[:1])
+    except OSError:
+        pass  # it has ended, or this is another system
+    return states
 
 
 def _family(pid: int | None) -> list[Any]:
@@ -85,7 +84,7 @@ def _ask(process: Any, *names: str) -> dict[str, Any]:
     import psutil
 
     try:
-        told: dict[str, Any] = process.as_dict(names)
+        facts: dict[str, Any] = process.as_dict(names)
     except psutil.Error:
         return {}
-    return told
+    return facts

@@ -92,7 +92,7 @@ def stop(servers: Sequence[Server], *, patient: bool = True) -> None:
         server.begin_stop()
     for server in servers:
         for sidecar in server.setup.sidecars:
-            sidecar.tell()
+            sidecar.terminate()
     descents = [_Descent(server, reacted) for server in servers]
     try:
         if patient:

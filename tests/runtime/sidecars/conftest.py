@@ -10,7 +10,7 @@ import pytest
 
 from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.guardian import Guardian
-from lspkit.runtime.process.sidecar import Sidecar, start_all, stop_all
+from lspkit.runtime.process.sidecar import Sidecar, stop_all
 from tests.runtime.process_trees import python
 from tests.runtime.sidecars.hearing import SAY, SOON, Ear, States, middle
 
@@ -47,8 +47,10 @@ def run(tmp_path: Path, ear: Ear, guardian: Guardian) -> Iterator[object]:
 
     def start(script: str, *arguments: str, restart: Restart = SOON) -> Sidecar:
         argv = python(SAY + script, *arguments)
-        where = str(tmp_path), ear.env, guardian
-        sidecars.extend(start_all([argv], *where, restart=restart, dice=middle))
+        sidecars.append(
+            Sidecar(argv, str(tmp_path), ear.env, guardian, restart=restart, dice=middle)
+        )
+        sidecars[-1].start()
         return sidecars[-1]
 
     yield start

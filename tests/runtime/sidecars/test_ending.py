@@ -81,7 +81,7 @@ def test_stopping_again_does_not_shorten_the_patience(run, ear):
     for caller in callers:
         caller.start()
     assert ear.line() == "told"
-    sidecar.tell()
+    sidecar.terminate()
     assert not ends(pid, timeout=0.2)
     os.kill(pid, signal.SIGUSR1)
     assert ear.line() == "clean"
@@ -135,9 +135,9 @@ def test_it_is_the_same_where_there_is_no_guardian(run, ear, monkeypatch):
 def test_a_host_that_is_killed_leaves_no_sidecar(ear):
     script = f"""
 from lspkit.runtime.process.backoff import Restart
-from lspkit.runtime.process.sidecar import start_all
+from lspkit.runtime.process.sidecar import Sidecar
 argv = trees.python({SAY + DEAF!r})
-start_all([argv], "/", {ear.env!r}, guardian, restart=Restart())
+Sidecar(argv, "/", {ear.env!r}, guardian, restart=Restart()).start()
 signal.pause()
 """
     with Host(script) as host:
@@ -150,10 +150,11 @@ def test_a_forked_child_lets_go_of_it_and_the_parents_goes_on(ear):
     script = f"""
 import time
 from lspkit.runtime.process.backoff import Restart
-from lspkit.runtime.process.sidecar import start_all
+from lspkit.runtime.process.sidecar import Sidecar
 before = trees.open_descriptors()
 argv = trees.python({SAY + GENTLE!r})
-sidecar, = start_all([argv], "/", {ear.env!r}, guardian, restart=Restart())
+sidecar = Sidecar(argv, "/", {ear.env!r}, guardian, restart=Restart())
+sidecar.start()
 sys.stdin.readline()
 while sidecar.status().state == "starting":  # it may have spoken before its start was noticed
     time.sleep(0.001)

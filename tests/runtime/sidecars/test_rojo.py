@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lspkit.config import ServerConfig
-from lspkit.runtime.process.sidecar import start_all, stop_all
+from lspkit.runtime.process.sidecar import Sidecar
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.sidecar_commands import commands
 from tests.runtime.sidecars.hearing import LATER, SOON
@@ -44,7 +44,9 @@ def test_the_source_map_of_a_rojo_project_follows_its_files(tmp_path, programs, 
     said = {"autogenerate": True, "rojoProjectFile": "game.project.json"}
     definition = definition.with_launch(initialization={"luau-lsp": {"sourcemap": said}})
     found = commands(definition, ServerConfig(), str(tmp_path), [str(programs)], trusted=True)
-    sidecars = start_all(found.commands, str(tmp_path), ear.env, guardian, restart=SOON)
+    [argv] = found.commands
+    sidecar = Sidecar(argv, str(tmp_path), ear.env, guardian, restart=SOON)
+    sidecar.start()
     try:
         assert ear.line() == "one"
         assert modules(tmp_path / "sourcemap.json") == ["one"]
@@ -53,16 +55,17 @@ def test_the_source_map_of_a_rojo_project_follows_its_files(tmp_path, programs, 
         assert modules(tmp_path / "sourcemap.json") == ["one", "two"]
         (tmp_path / "src" / "one.luau").unlink()
         assert ear.line() == "two"
-        assert "Created sourcemap" in sidecars[0].stderr_tail()
+        assert "Created sourcemap" in sidecar.status().stderr
     finally:
-        stop_all(sidecars)
+        sidecar.stop()
 
 
 def test_a_rojo_project_that_is_missing_is_told_of_in_rojos_words(
     tmp_path, programs, states, guardian
 ):
     argv = [str(programs / "rojo"), "sourcemap", "none.json", "--watch", "-o", "sourcemap.json"]
-    [sidecar] = start_all([argv], str(tmp_path), {}, guardian, restart=LATER)
+    sidecar = Sidecar(argv, str(tmp_path), {}, guardian, restart=LATER)
+    sidecar.start()
     states.wait_for("waiting")
     status = sidecar.status()
     sidecar.stop()
