@@ -64,7 +64,7 @@ MOST_REGISTRATIONS = 1_000
 MOST_GLOBS = 5_000
 MOST_GLOB_WORK = 100_000_000
 #: Folders outside the workspace that are watched because a server watches a parent folder: per
-#: branch, and in all branches beside the workspace and beside its parents.
+#: branch, and in all.
 MOST_FOLDERS_OF_BRANCH = 2_000
 MOST_FOLDERS_BESIDE = 5_000
 #: Folders outside the workspace that are watched because links of the project lead to them.

@@ -22,10 +22,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lspkit.protocol.watching.registrations import CREATED, DELETED, FileEvent
-from lspkit.runtime.watch.notifier import Notifier, PollingNotifier
-from lspkit.runtime.watch.scanner import best_notifier
+from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.tree_snapshot import is_excluded
-from lspkit.runtime.watch.watcher import Watcher
+from lspkit.runtime.watch.watcher import Watcher, best_notifier
 from tests.runtime.watch.watching import until_ready
 
 #: Few names, so that things meet. The last folder is excluded, the first part is outside.
@@ -193,15 +192,7 @@ def test_every_change_is_told_and_every_event_is_true(steps: list[Step | None]) 
 @given(st.lists(STEPS_AND_QUESTIONS, max_size=30))
 @settings(max_examples=30)
 def test_the_same_holds_without_any_hints(steps: list[Step | None]) -> None:
-    run(steps, PollingNotifier)
-
-
-@given(st.lists(STEPS_AND_QUESTIONS, max_size=15))
-@settings(max_examples=15)
-def test_the_same_holds_with_the_hints_of_watchfiles(steps: list[Step | None]) -> None:
-    from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
-
-    run(steps, lambda: WatchfilesNotifier(recursive=False))
+    run(steps, Notifier)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is exact")

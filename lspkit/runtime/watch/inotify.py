@@ -18,6 +18,7 @@ import os
 import select
 import struct
 import termios
+import threading
 from collections.abc import Callable, Iterator
 
 from lspkit.runtime.watch.notifier import Hints, Notifier
@@ -66,7 +67,7 @@ _HEAD = struct.Struct("iIII")
 class InotifyNotifier(Notifier):
     """One instance of inotify, and an eventfd that ends the wait."""
 
-    exact = True
+    blind = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,7 +82,8 @@ class InotifyNotifier(Notifier):
         self._descriptor = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._descriptor < 0:
             raise _error("inotify_init1")
-        #: Guarded by the lock: its number may be reused after it was closed.
+        #: Guards the descriptor below: its number may be reused after it was closed.
+        self._lock = threading.Lock()
         try:
             self._wake_fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         except OSError:
@@ -186,9 +188,9 @@ class InotifyNotifier(Notifier):
         wake_fd, descriptor = self._wake_fd, self._descriptor
         self._wake_fd = self._descriptor = -1
         self._paths_of, self._watch_of, self._of_files = {}, {}, set()
-        for one in (wake_fd, descriptor):
-            if one >= 0:
-                os.close(one)
+        for number in (wake_fd, descriptor):
+            if number >= 0:
+                os.close(number)
 
 
 def _events(data: bytes) -> Iterator[tuple[int, int, bytes]]:

@@ -7,34 +7,34 @@ watches, unless it sets `lost`.
 
 from __future__ import annotations
 
-import threading
+import math
+
+from lspkit.runtime.concurrency.waiter import Waiter
 
 #: Paths to look at. True: the content is new, even if its stamp is equal.
 Hints = dict[str, bool]
 
 
 class Notifier:
-    """Gives hints about changes in folders, without their subfolders; this base gives none.
+    """Gives hints about changes in folders, without their subfolders.
+
+    This base gives none, for systems that have nothing better: its wait ends by the clock.
 
     `wait` is called by one thread. The others are called by one thread at a time, `wake` by any.
     """
 
-    #: Whether `drain` returns everything that had happened before it was called.
-    exact = False
-    #: Whether there are no hints at all, so that folders have to be polled.
-    blind = False
+    #: Whether there are no hints at all, so that folders have to be polled. Otherwise `drain`
+    #: returns everything that had happened before it was called.
+    blind = True
 
     def __init__(self) -> None:
-        #: Guards what several threads use: the class says what that is.
-        self._lock = threading.Lock()
         #: Set when hints were lost: everything has to be looked at. Reset by the reader.
         self.lost = False
         #: Files that a program is writing, as far as that is known. Emptied by the reader.
         self.writing: set[str] = set()
         #: Paths that were missing for a moment, as far as that is known. Emptied by the reader.
         self.away: set[str] = set()
-        #: Set to end the wait.
-        self._woken = threading.Event()
+        self._news = Waiter()
 
     @property
     def watches(self) -> int:
@@ -59,12 +59,11 @@ class Notifier:
 
     def wait(self, timeout: float | None) -> None:
         """Block until there may be hints, `wake` is called, or the time is up."""
-        self._woken.wait(timeout)
-        self._woken.clear()
+        self._news.wait(math.inf if timeout is None else timeout)
 
     def wake(self) -> None:
         """End the wait of the other thread. Does nothing after `close`."""
-        self._woken.set()
+        self._news.wake()
 
     def drain(self, hints: Hints) -> bool:
         """Add the present hints, without blocking; returns whether there were any."""
@@ -75,9 +74,3 @@ class Notifier:
 
     def drop_after_fork(self) -> None:
         """In a forked child: close the copies. Takes no lock, and does not affect the parent."""
-
-
-class PollingNotifier(Notifier):
-    """Gives no hints, where no other notifier is available. Its wait ends by the clock."""
-
-    blind = True

@@ -15,6 +15,7 @@ of a target outside is requested as well, if `OuterFolders` permits it.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import stat
@@ -23,11 +24,68 @@ from collections.abc import Callable
 
 from lspkit.edits.directory import is_spare
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED
-from lspkit.runtime.watch.event_report import EventReport
-from lspkit.runtime.watch.excluded_folders import is_excluded
-from lspkit.runtime.watch.folder_entries import GONE, LASTING, PASSED, READ, read_entries, stamp_of
-from lspkit.runtime.watch.links import Links
-from lspkit.runtime.watch.outer_folders import OuterFolders
+from lspkit.runtime.watch.event_report import EventReport, Links
+from lspkit.runtime.watch.watched_folders import OuterFolders, is_excluded
+
+#: Numbers for folders instead of a stamp: one that is read as well, and one that is skipped.
+READ, PASSED = -1, -2
+
+#: Errors of the system: nothing is at a path, or it cannot be read until a change causes a hint.
+GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL})
+
+_TIME_MASK = (1 << 64) - 1
+
+
+def stamp_of(status: os.stat_result) -> int:
+    """Inode, modification time and size as one number, in a third of the memory of three."""
+    return status.st_ino << 128 | (status.st_mtime_ns & _TIME_MASK) << 64 | status.st_size
+
+
+def read_entries(
+    folder: str,
+    since: int | None,
+    is_read: Callable[[str], bool],
+    note: Callable[[str, os.stat_result], None],
+) -> tuple[dict[str, int], set[str]]:
+    """The entries of a folder, and the names of those that are younger than `since`.
+
+    `note` is called with links, and with files that have other names.
+    """
+    now: dict[str, int] = {}
+    young: set[str] = set()
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if is_spare(entry.name):
+                continue
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    now[entry.name] = READ if is_read(entry.path) else PASSED
+                    if since is None:
+                        continue
+                    status = entry.stat(follow_symlinks=False)
+                elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
+                    status = entry.stat(follow_symlinks=False)
+                    now[entry.name] = stamp_of(status)
+                    if status.st_nlink > 1 or entry.is_symlink():
+                        note(entry.path, status)
+                else:
+                    continue
+            except OSError:
+                continue  # it is gone already
+            # Only the ctime will do: programs may set the modification time. A folder is young,
+            # too, if an entry was added or removed.
+            if since is not None and status.st_ctime_ns > since:
+                young.add(entry.name)
+    return now, young
+
+
+def can_exist(path: str) -> bool:
+    """Whether the system can have such a path. A server may name any."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 class TreeSnapshot:
@@ -175,9 +233,9 @@ class TreeSnapshot:
             if not self._look(folder, False):
                 return False
             self.go_on(until)
-        found = self._look(path, anew)
+        is_watched = self._look(path, anew)
         self.go_on(until)
-        return found
+        return is_watched
 
     def look_everywhere(self, until: float = math.inf) -> None:
         """Compare everything, as far as there is time; `go_on` continues."""
@@ -233,27 +291,27 @@ class TreeSnapshot:
         """The stamp of a file, the number of a folder, or None if there is neither."""
         try:
             # A link that was requested by name stands for its target.
-            found = os.stat(path) if path in self.tops else os.lstat(path)
+            status = os.stat(path) if path in self.tops else os.lstat(path)
         except ValueError:
             return None
         except OSError as problem:
             if problem.errno in GONE:
                 return None
             raise
-        if stat.S_ISDIR(found.st_mode):
+        if stat.S_ISDIR(status.st_mode):
             return READ if self._is_read(path) else PASSED
-        if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISLNK(status.st_mode):
             return None
-        self._note(path, found)
-        return stamp_of(found)
+        self._note(path, status)
+        return stamp_of(status)
 
-    def _note(self, path: str, found: os.stat_result) -> None:
+    def _note(self, path: str, status: os.stat_result) -> None:
         """Record a link, or a file with other names."""
-        if stat.S_ISLNK(found.st_mode):
+        if stat.S_ISLNK(status.st_mode):
             # A shallow folder is watched for some of its files, whose links are not among them.
             if os.path.dirname(path) not in self._shallow:
                 self._links.note(path)
-        elif found.st_nlink > 1:
+        elif status.st_nlink > 1:
             self._watch_file(path)
 
     def _follow_links(self, since: int) -> None:
@@ -297,7 +355,7 @@ class TreeSnapshot:
         inner = [os.path.join(folder, name) for name, state in now.items() if state == READ]
         if since is not None and folder not in self.folders:
             for name in young:
-                self.report.add_new(os.path.join(folder, name), now[name], REPLACED)
+                self._report_new(os.path.join(folder, name), now[name], REPLACED)
             self.folders[folder] = now
         else:
             self._compare(folder, now, since, young, anew)
@@ -323,13 +381,22 @@ class TreeSnapshot:
             if state >= 0 and before is not None:
                 self.report.add(path, REPLACED if anew else CHANGED)
             elif before is None and (since is None or name in young):
-                self.report.add_new(path, state, CREATED if since is None else REPLACED)
+                self._report_new(path, state, CREATED if since is None else REPLACED)
             entries[name] = state
+
+    def _report_new(self, path: str, state: int, kind: int) -> None:
+        """An entry is new; `kind` is for a file, which may have existed before."""
+        if state == PASSED:
+            self.report.add_skipped(path, CREATED)
+        elif state == READ:
+            self.report.add(path, CREATED, is_folder=True)
+        else:
+            self.report.add(path, kind)
 
     def _next(self, inner: list[str], since: int | None) -> list[str]:
         if since is None:
             # Those that were not read yet are in `due`.
-            return [one for one in inner if one not in self.due]
+            return [folder for folder in inner if folder not in self.due]
         for folder in inner:
             if folder not in self.folders or self._deepen(folder):
                 self.due.setdefault(folder, since)

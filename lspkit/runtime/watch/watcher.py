@@ -1,8 +1,12 @@
 """One thread that watches folders, and `catch_up`, which has it up to date at once.
 
+`Scanner` combines a notifier and a snapshot: hints go in, events come out. It also decides what to
+do without hints: when some were lost, everything is compared; when the limit of watches is reached,
+everything is polled; and what could not be read is tried again.
+
 The thread sleeps until a notifier gives a hint, waits a moment for more hints, has the snapshot
 compare, and announces the events. `catch_up` does so without that moment, in the caller's thread:
-with an exact notifier, everything that had happened before the call is announced when it returns.
+everything that had happened before the call is announced when it returns.
 So a request can be sent right after another process has written a file.
 
 Locks: `_turn` is held while comparing. Events are queued under it and announced without it, by the
@@ -19,27 +23,30 @@ that was not read yet cannot be known.
 from __future__ import annotations
 
 import collections
+import errno
 import logging
 import math
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
 
-from lspkit.protocol.watching.registrations import FileEvent
+from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, time_left
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.watch.event_report import Batch, batch_of
-from lspkit.runtime.watch.excluded_folders import is_excluded
-from lspkit.runtime.watch.folder_entries import can_exist
-from lspkit.runtime.watch.notifier import Notifier
-from lspkit.runtime.watch.outer_folders import OuterFolders
-from lspkit.runtime.watch.scanner import Scanner, best_notifier, events_of_unwatched
-from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
+from lspkit.runtime.watch.event_report import Batch, batch_of, merged
+from lspkit.runtime.watch.notifier import Hints, Notifier
+from lspkit.runtime.watch.tree_snapshot import TreeSnapshot, can_exist
+from lspkit.runtime.watch.watched_folders import OuterFolders, is_excluded
 
 log = logging.getLogger("lspkit.runtime")
 
+#: Seconds between two looks at paths without hints.
+POLL = 2.0
+#: Polling takes at most this share of the time.
+SHARE = 0.1
 #: Seconds without a hint after which events are announced.
 SETTLE = 0.01
 #: Seconds since the first hint after which events are announced, even if hints keep coming.
@@ -49,6 +56,206 @@ LONGEST = 0.12
 SLICE, PAUSE = 0.0005, 0.0002
 #: Seconds that a comparison holds `_turn`, where there is very much to compare.
 LONG_SLICE = 0.05
+
+_LIMITS = {errno.ENOSPC: "the limit for watches is reached", errno.ENOMEM: "no memory is left"}
+
+
+class Scanner:
+    """Finds out what has changed. For one thread at a time, except `wait` and `wake`."""
+
+    def __init__(
+        self,
+        make: Callable[[], Notifier],
+        excluded: Callable[[str], bool],
+        outer: OuterFolders | None = None,
+    ) -> None:
+        self._outer = outer
+        self.snapshot = TreeSnapshot(self._watch, self._unwatch, excluded, self._watch_file, outer)
+        #: Why the watches have to be given up; empty if they need not be.
+        self.limit = ""
+        self._hints: Hints = {}
+        # Processor seconds of the last comparison of everything, and when it began.
+        self._cost, self._began = 0.0, 0.0
+        self.notifier: Notifier
+        try:
+            self.notifier = make()
+        except (OSError, AttributeError, ImportError) as problem:
+            log.debug("files cannot be watched", exc_info=True)
+            self.limit = str(problem)
+            self.notifier = Notifier()
+
+    def wait(self) -> None:
+        """Block until there may be something to look at."""
+        timeout: float | None = None
+        if self.notifier.blind:
+            timeout = max(POLL, self._cost / SHARE)
+        elif self.snapshot.unsure or self.snapshot.missing():
+            timeout = POLL
+        try:
+            self.notifier.wait(timeout)
+        except OSError as problem:
+            self.limit = problem.strerror or str(problem)
+
+    def collect(self) -> bool:
+        """Read the present hints; returns whether there were any, or more will come soon."""
+        hinted = self.notifier.drain(self._hints) or self.notifier.lost
+        return hinted or bool(self.notifier.writing)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a comparison is unfinished for lack of time."""
+        return bool(self.snapshot.behind or self._hints)
+
+    def is_quiet(self) -> bool:
+        """Read the present hints; whether it is certain that nothing has to be compared.
+
+        That is so before nearly every request.
+        """
+        notifier, snapshot = self.notifier, self.snapshot
+        return (
+            not notifier.blind
+            and not self.limit
+            and not (notifier.drain(self._hints) or notifier.lost or notifier.writing)
+            and not (self._hints or snapshot.behind or snapshot.due or snapshot.unsure)
+            and not (snapshot.report.events or snapshot.report.brief)
+            and snapshot.folders.keys() >= snapshot.tops
+        )
+
+    def look(self, until: float = math.inf) -> bool:
+        """Compare the paths of all hints; False if there was no time for all.
+
+        The next call continues then.
+        """
+        self.notifier.writing.clear()
+        self._go_on(until)
+        if self.notifier.lost and not self.snapshot.behind:
+            self.notifier.lost = False
+            self.look_everywhere(until)
+        for path in list(self._hints):
+            if self.snapshot.behind or time.monotonic() >= until:
+                break
+            self.snapshot.look(path, anew=self._hints.pop(path), until=until)
+            if path in self.notifier.away:
+                self.snapshot.report.add_brief(path)
+                self.notifier.away.discard(path)
+        return not self.is_behind and not self.notifier.lost
+
+    def look_now(self, until: float = math.inf, since: float = 0.0) -> bool:
+        """Compare all that may have changed up to now, without waiting; see `look`.
+
+        Where there are no hints, everything is compared, unless that has begun `since` then.
+        """
+        snapshot, hinted = self.snapshot, self.collect()
+        if not snapshot.behind and self._is_needed(since):
+            self.look_everywhere(until)
+        if snapshot.unsure or snapshot.missing():
+            snapshot.try_again(until)
+        over = (not hinted and not self.is_behind) or self.look(until)
+        return over and not self._is_needed(since)  # an earlier comparison may have been continued
+
+    def _is_needed(self, since: float) -> bool:
+        """Whether everything has to be compared to know the changes up to this time."""
+        return self.notifier.blind and self._began < since
+
+    def look_everywhere(self, until: float = math.inf) -> None:
+        """Compare everything, and record the processor time."""
+        started, self._began = time.thread_time(), time.monotonic()
+        self.snapshot.look_everywhere(until)
+        self._cost = time.thread_time() - started
+
+    def _go_on(self, until: float) -> None:
+        """Continue an unfinished comparison."""
+        if self.snapshot.behind:
+            started = time.thread_time()
+            self.snapshot.go_on(until)
+            self._cost += time.thread_time() - started
+
+    def take_own(self, paths: list[str], seconds: float) -> list[FileEvent]:
+        """Compare paths that lspkit itself has just changed, and take their events out."""
+        self.collect()
+        until = time.monotonic() + seconds
+        self.look(until)
+        snapshot, report = self.snapshot, self.snapshot.report
+        for path in paths:
+            if not snapshot.look(path, until=until):
+                report.events += events_of_unwatched(path)
+        names, below = set(paths), tuple(os.path.join(path, "") for path in paths)
+
+        def is_own(path: str) -> bool:
+            return path in names or path.startswith(below)
+
+        happened = merged(report.events)
+        mine = [event for event in happened if is_own(event.path)]
+        report.events = [event for event in happened if not is_own(event.path)]
+        report.brief = [path for path in report.brief if not is_own(path)]
+        return mine
+
+    def read_some(self, seconds: float) -> None:
+        """Read folders that were not read yet."""
+        until = time.monotonic() + seconds
+        while self.snapshot.due and time.monotonic() < until:
+            self.snapshot.read_next()
+
+    def give_up_watches(self) -> str:
+        """Poll from now on; returns the warning for the user.
+
+        All watches are released: otherwise no other program of this user could have any.
+        """
+        log.debug("files are polled: %s", self.limit)
+        warning = (
+            "all files are looked at before each call, which takes time, because the system cannot "
+            f"watch them: {self.limit}. Exclude folders, or raise the limit "
+            "(on Linux fs.inotify.max_user_watches and max_user_instances)."
+        )
+        old, self.notifier, self.limit = self.notifier, Notifier(), ""
+        old.close()
+        self.notifier.lost = True  # everything is compared once more
+        return warning
+
+    def _watch(self, folder: str, follow: bool) -> None:
+        if self.limit:
+            return
+        try:
+            self.notifier.watch(folder, follow)
+        except OSError as problem:
+            if problem.errno not in _LIMITS:
+                raise
+            # Continues without it: the watcher's thread gives up all watches soon.
+            self.limit = _LIMITS[problem.errno]
+            self.notifier.wake()
+
+    def _watch_file(self, path: str) -> None:
+        if self.limit:
+            return
+        try:
+            self.notifier.watch_file(path)
+        except OSError as problem:
+            log.debug("%s cannot be watched by itself", path, exc_info=True)
+            self.limit = _LIMITS.get(problem.errno or 0, "")
+
+    def _unwatch(self, path: str) -> None:
+        self.notifier.unwatch(path)
+        if self._outer is not None:
+            self._outer.release(path)
+
+
+def events_of_unwatched(path: str) -> list[FileEvent]:
+    """The event of an unwatched path that lspkit itself has changed; none for a folder.
+
+    Whether it is new is not known.
+    """
+    if os.path.isdir(path):
+        return []
+    return [FileEvent(path, REPLACED if os.path.lexists(path) else DELETED)]
+
+
+def best_notifier() -> Notifier:
+    """The notifier for this system; raises `OSError` if it is not available."""
+    if sys.platform != "linux":
+        return Notifier()
+    from lspkit.runtime.watch.inotify import InotifyNotifier  # here: only for this system
+
+    return InotifyNotifier()
 
 
 class Watcher:
@@ -80,7 +287,7 @@ class Watcher:
         self._scanner: Scanner | None = None
         self._thread: OwnThread | None = None
         #: Events to announce. Never delivered while `_turn` is held.
-        self._found = Delivery(self._announce)
+        self._delivery = Delivery(self._announce)
 
         self._stopped = False  # set for good
         self._hurry = Waiter()  # complete when the thread should not wait for more hints
@@ -152,15 +359,14 @@ class Watcher:
     def catch_up(self, until: float = math.inf) -> bool:
         """Announce all changes up to now before this returns.
 
-        With inotify that is exact, and where the system gives no hints at all, everything is
-        compared. Otherwise that is done if it is cheap or was not done lately. False if it was not
-        over at that time of the monotonic clock: there may be more changes. If `on_events` calls
-        this, its events are announced afterwards.
+        With inotify what was hinted at is compared, and where the system gives no hints, everything
+        is. False if it was not over at that time of the monotonic clock: there may be more changes.
+        If `on_events` calls this, its events are announced afterwards.
         """
         since = time.monotonic()
         while not self._stopped:
             if self._look_for_caller(until, since):
-                return not self._found.queue or self._found.deliver(until)
+                return not self._delivery.queue or self._delivery.deliver(until)
             if time.monotonic() >= until:
                 return False
             time.sleep(PAUSE)
@@ -212,7 +418,7 @@ class Watcher:
             self._take_up(scanner)
             if scanner.snapshot.due or scanner.is_behind:
                 scanner.notifier.wake()
-        self._found.deliver()
+        self._delivery.deliver()
         return mine
 
     def close(self) -> None:
@@ -222,7 +428,7 @@ class Watcher:
         thread = self._thread
         if thread is None:
             self._shut()
-        elif threading.get_ident() not in (thread.ident, self._found.by):
+        elif threading.get_ident() not in (thread.ident, self._delivery.by):
             joined([thread])
 
     def drop_after_fork(self) -> None:
@@ -291,11 +497,11 @@ class Watcher:
         else:
             self._complete_readers(readers)
             self._wait(scanner)
-        self._found.deliver()
+        self._delivery.deliver()
 
-    def _look_now(self, scanner: Scanner) -> None:
+    def _look_now(self, scanner: Scanner, since: float = 0.0) -> None:
         """Compare what has changed up to now. `_turn` is held."""
-        scanner.look_now(time.monotonic() + LONG_SLICE)
+        scanner.look_now(time.monotonic() + LONG_SLICE, since)
         self._take_up(scanner)
 
     def _wait(self, scanner: Scanner) -> None:
@@ -311,10 +517,7 @@ class Watcher:
             with self._caller_lock, self._turn:
                 more = scanner.collect()
         with self._caller_lock, self._turn:
-            until = time.monotonic() + LONG_SLICE
-            scanner.look_by_the_clock(until)
-            scanner.look(until)
-            self._take_up(scanner)
+            self._look_now(scanner, since=time.monotonic())
 
     def _take_up(self, scanner: Scanner) -> None:
         """Queue the events when everything was compared: a rename is reported as a whole.
@@ -324,14 +527,14 @@ class Watcher:
         report = scanner.snapshot.report
         if scanner.snapshot.behind or not (report.events or report.brief):
             return
-        self._found.put(batch_of(report.events, report.brief))
+        self._delivery.put(batch_of(report.events, report.brief))
         report.events, report.brief = [], []
 
-    def _announce(self, found: Batch) -> None:
-        if found.brief:
-            self._on_brief(found.brief)
-        if found.events:
-            self._on_events(found.events)
+    def _announce(self, batch: Batch) -> None:
+        if batch.brief:
+            self._on_brief(batch.brief)
+        if batch.events:
+            self._on_events(batch.events)
 
     def _shut(self) -> None:
         self._stopped = True

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lspkit
-from lspkit.runtime.watch import outer_folders
+from lspkit.runtime.watch import watched_folders
 from lspkit.testing import Diagnostics, Log, Script, watchers
 from tests.runtime.server_log import (
     CHANGED,
@@ -89,7 +89,7 @@ def test_inside_of_the_workspace_everything_is_told(tmp_path, scripted):
 def test_not_all_folders_of_a_huge_one_are_watched_but_those_near_the_workspace_are(
     tmp_path, scripted, monkeypatch
 ):
-    monkeypatch.setattr(outer_folders, "MOST_FOLDERS_OF_BRANCH", 20)
+    monkeypatch.setattr(watched_folders, "MOST_FOLDERS_OF_BRANCH", 20)
     around = tmp_path / "around"
     project, near, huge = around / "project", around / "near" / "inner", tmp_path / "huge"
     for folder in (project, near, *(huge / f"{number}" for number in range(100))):
@@ -109,18 +109,18 @@ def test_not_all_folders_of_a_huge_one_are_watched_but_those_near_the_workspace_
 
 
 def outer(monkeypatch: pytest.MonkeyPatch, *, branch: int, beside: int):
-    monkeypatch.setattr(outer_folders, "MOST_FOLDERS_OF_BRANCH", branch)
-    monkeypatch.setattr(outer_folders, "MOST_FOLDERS_BESIDE", beside)
-    folders = outer_folders.OuterFolders("/top/home/project", threading.Lock())
+    monkeypatch.setattr(watched_folders, "MOST_FOLDERS_OF_BRANCH", branch)
+    monkeypatch.setattr(watched_folders, "MOST_FOLDERS_BESIDE", beside)
+    folders = watched_folders.OuterFolders("/top/home/project", threading.Lock())
     folders.ask(["/top"])
     return folders
 
 
 def test_one_branch_does_not_use_up_what_others_may_have(monkeypatch):
-    folders = outer(monkeypatch, branch=3, beside=5)
+    folders = outer(monkeypatch, branch=3, beside=6)
     assert [folders.admit(f"/top/a/{number}") for number in range(4)] == [True] * 3 + [False]
-    assert [folders.admit(f"/top/b/{number}") for number in range(3)] == [True] * 2 + [False]
     assert folders.admit("/top/home/beside/one")
+    assert [folders.admit(f"/top/b/{number}") for number in range(3)] == [True] * 2 + [False]
     assert folders.admit("/top/home")
     assert folders.admit("/top/home/project/anything")
     assert folders.admit("/elsewhere/anything")
@@ -143,7 +143,7 @@ def test_what_is_watched_for_another_reason_does_not_count(monkeypatch):
 
 
 def test_what_is_nearest_to_the_workspace_is_the_last_on_the_way_and_so_read_first():
-    folders = outer_folders.OuterFolders("/top/home/project", threading.Lock())
+    folders = watched_folders.OuterFolders("/top/home/project", threading.Lock())
     assert folders.way_from("/top") == ["/top", "/top/home"]
     assert folders.way_from("/top/other") == ["/top/other"]
     assert folders.way_from("/") == ["/", "/top", "/top/home"]
@@ -158,18 +158,18 @@ LINK = "/any/link"
 @pytest.fixture
 def home(tmp_path, monkeypatch) -> Path:
     (tmp_path / "home").mkdir()
-    monkeypatch.setattr(outer_folders, "own_home", lambda: str(tmp_path / "home"))
+    monkeypatch.setattr(watched_folders, "own_home", lambda: str(tmp_path / "home"))
     return tmp_path / "home"
 
 
 def test_a_link_to_a_folder_that_holds_the_workspace_or_the_home_is_not_followed(home, tmp_path):
     project = home / "work" / "project"
-    folders = outer_folders.OuterFolders(str(project), threading.Lock())
+    folders = watched_folders.OuterFolders(str(project), threading.Lock())
     for wide in ("/", tmp_path, home, home / "work"):
         assert not folders.follow(LINK, str(wide), deep=True)
     assert "can be watched: changes in some of those in / and 3 more" in folders.warnings()[0]
     assert folders.follow(LINK, str(home / "work" / "shared"), deep=True)
-    elsewhere = outer_folders.OuterFolders("/elsewhere/project", threading.Lock())
+    elsewhere = watched_folders.OuterFolders("/elsewhere/project", threading.Lock())
     assert not elsewhere.follow(LINK, str(home), deep=True)
     assert elsewhere.follow(LINK, str(home / "work"), deep=True)
     # For a link to a file there, one folder is watched.
@@ -182,7 +182,7 @@ def test_a_link_to_a_folder_of_the_work_tree_is_followed_also_if_that_holds_the_
     tree = tmp_path / "tree"
     (tree / ".git").mkdir(parents=True)
     (tree / "inner" / "project").mkdir(parents=True)
-    folders = outer_folders.OuterFolders(str(tree / "inner" / "project"), threading.Lock())
+    folders = watched_folders.OuterFolders(str(tree / "inner" / "project"), threading.Lock())
     assert folders.follow(LINK, str(tree), deep=True)
     assert folders.follow(LINK, str(tree / "inner"), deep=True)
     assert not folders.follow(LINK, str(tmp_path), deep=True)
@@ -192,15 +192,15 @@ def test_a_link_to_a_folder_of_the_work_tree_is_followed_also_if_that_holds_the_
     "target", ["/proc/1", "/dev", "/sys/kernel", "/x/.cache/bazel/out", "/x/node_modules/one"]
 )
 def test_a_link_to_no_files_or_to_those_of_tools_is_not_followed_and_nothing_is_said(target):
-    folders = outer_folders.OuterFolders("/x/project", threading.Lock())
+    folders = watched_folders.OuterFolders("/x/project", threading.Lock())
     assert not folders.follow(LINK, target, deep=True)
     assert folders.warnings() == []
 
 
 def test_the_number_of_targets_is_limited_and_so_are_the_folders_in_each(monkeypatch):
-    monkeypatch.setattr(outer_folders, "MOST_LINKED_FOLDERS", 2)
-    monkeypatch.setattr(outer_folders, "MOST_FOLDERS_OF_BRANCH", 3)
-    folders = outer_folders.OuterFolders("/top/project", threading.Lock())
+    monkeypatch.setattr(watched_folders, "MOST_LINKED_FOLDERS", 2)
+    monkeypatch.setattr(watched_folders, "MOST_FOLDERS_OF_BRANCH", 3)
+    folders = watched_folders.OuterFolders("/top/project", threading.Lock())
     assert [folders.follow(LINK, f"/top/{name}", deep=True) for name in "aabc"] == [
         True,
         True,
@@ -212,8 +212,8 @@ def test_the_number_of_targets_is_limited_and_so_are_the_folders_in_each(monkeyp
 
 
 def test_targets_that_no_link_leads_to_any_more_leave_room(monkeypatch):
-    monkeypatch.setattr(outer_folders, "MOST_LINKED_FOLDERS", 1)
-    folders = outer_folders.OuterFolders("/top/project", threading.Lock())
+    monkeypatch.setattr(watched_folders, "MOST_LINKED_FOLDERS", 1)
+    folders = watched_folders.OuterFolders("/top/project", threading.Lock())
     for name in "abc":
         target = f"/top/{name}"
         assert folders.follow(LINK, target, deep=True)
@@ -223,7 +223,7 @@ def test_targets_that_no_link_leads_to_any_more_leave_room(monkeypatch):
 
 
 def test_what_a_server_has_asked_for_is_watched_without_a_link_as_well():
-    folders = outer_folders.OuterFolders("/top/project", threading.Lock())
+    folders = watched_folders.OuterFolders("/top/project", threading.Lock())
     folders.ask(["/top/a"])
     assert folders.follow(LINK, "/top/a", deep=True)
     folders.leave("/top/a")
@@ -231,7 +231,7 @@ def test_what_a_server_has_asked_for_is_watched_without_a_link_as_well():
 
 
 def test_the_programs_that_tools_link_to_are_not_followed():
-    folders = outer_folders.OuterFolders("/x/project", threading.Lock())
+    folders = watched_folders.OuterFolders("/x/project", threading.Lock())
     assert not folders.follow("/x/project/.venv/bin/python", "/usr/bin", deep=False)
     assert folders.follow("/x/project/bin/python", "/usr/bin", deep=False)
     # A package that is developed elsewhere.

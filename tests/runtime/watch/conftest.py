@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from lspkit.runtime.watch import scanner
 from lspkit.runtime.watch import watcher as watcher_module
 from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher
@@ -38,7 +37,7 @@ def quiet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     """Else it announces nothing by itself, however long the steps of a change take."""
     if "announcing" not in request.fixturenames:
         monkeypatch.setattr(watcher_module, "SETTLE", PATIENCE)
-        monkeypatch.setattr(scanner, "POLL", PATIENCE)
+        monkeypatch.setattr(watcher_module, "POLL", PATIENCE)
 
 
 @pytest.fixture

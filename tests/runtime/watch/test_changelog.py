@@ -6,8 +6,8 @@ from threading import Lock
 
 import pytest
 
-from lspkit.runtime.watch import changelog
-from lspkit.runtime.watch.changelog import Changelog
+from lspkit.runtime.pool import disk_events
+from lspkit.runtime.pool.disk_events import Changelog
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_file_counts_once_and_one_that_is_gone_apart(files, tmp_path):
 
 
 def test_what_was_forgotten_is_not_claimed(files, monkeypatch):
-    monkeypatch.setattr(changelog, "REMEMBERED", 2)
+    monkeypatch.setattr(disk_events, "REMEMBERED", 2)
     log = Changelog(Lock())
     first = log.after(None).mark
     log.add(files[:2])

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.watch.notifier import Notifier
-from lspkit.runtime.watch.scanner import best_notifier
-from lspkit.runtime.watch.watcher import Watcher
+from lspkit.runtime.watch.watcher import Watcher, best_notifier
 from tests.runtime.watch.watching import (
     PATIENCE,
     Heard,

@@ -142,9 +142,7 @@ class TestEnding:
                 os._exit(1 if left else 0)
         _, status = os.waitpid(child, 0)
         assert os.waitstatus_to_exitcode(status) == 0
-        shell("echo x > src/deep/new.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["+ src/deep/new.py"]
+        assert heard.after("echo x > src/deep/new.py", watcher) == ["+ src/deep/new.py"]
 
 
 def _target(descriptor: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.runtime.watch.excluded_folders import EXCLUDED, is_excluded
+from lspkit.runtime.watch.watched_folders import EXCLUDED, is_excluded
 
 
 @pytest.mark.parametrize("name", [".git", "node_modules", ".venv", ".tox", "__pycache__"])

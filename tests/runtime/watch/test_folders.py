@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.runtime.watch import scanner
+from lspkit.runtime.watch import watcher as watcher_module
 from tests.runtime.watch.watching import (
     ALL,
     Heard,
@@ -29,14 +29,15 @@ class TestMoreFolders:
         shell("mkdir -p node_modules/a; echo x > node_modules/a/old.js", root)
         watcher = start(notifier)
         also(watcher, root / "node_modules")
-        shell("echo x > node_modules/a/new.js; rm node_modules/a/old.js", root)
-        watcher.catch_up()
-        assert heard.lines() == ["+ node_modules/a/new.js", "- node_modules/a/old.js"]
+        assert heard.after("echo x > node_modules/a/new.js; rm node_modules/a/old.js", watcher) == [
+            "+ node_modules/a/new.js",
+            "- node_modules/a/old.js",
+        ]
         watcher.forget(str(root / "node_modules"))
         until_ready(watcher)
-        shell("echo x > node_modules/a/later.js; echo x > new.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["+ new.py"]
+        assert heard.after("echo x > node_modules/a/later.js; echo x > new.py", watcher) == [
+            "+ new.py"
+        ]
 
     def test_a_folder_elsewhere_is_watched_when_it_is_asked_for(
         self, notifier: str, start: Start, root: Path, heard: Heard
@@ -61,9 +62,7 @@ class TestMoreFolders:
         watcher.catch_up()
         assert heard.lines() == ["+ home/a"]
         also(watcher, root.parent / "home")
-        shell("echo longer > home/deep/a", root.parent)
-        watcher.catch_up()
-        assert heard.lines() == ["~ home/deep/a"]
+        assert heard.after("echo longer > home/deep/a", watcher, root.parent) == ["~ home/deep/a"]
 
     def test_an_outer_folder_and_an_inner_one_tell_once(
         self, notifier: str, start: Start, root: Path, heard: Heard
@@ -71,9 +70,7 @@ class TestMoreFolders:
         watcher = start(notifier)
         also(watcher, root / "src")
         also(watcher, root.parent)
-        shell("echo x > src/new.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["+ src/new.py"]
+        assert heard.after("echo x > src/new.py", watcher) == ["+ src/new.py"]
 
     def test_an_inner_folder_stays_when_the_outer_one_is_forgotten(
         self, notifier: str, start: Start, root: Path, heard: Heard
@@ -82,9 +79,9 @@ class TestMoreFolders:
         watcher.also(str(root / "src"))
         watcher.forget(str(root))
         until_ready(watcher)
-        shell("echo x > new.py; echo x > src/new.py; echo x > src/deep/new.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["+ src/deep/new.py", "+ src/new.py"]
+        assert heard.after(
+            "echo x > new.py; echo x > src/new.py; echo x > src/deep/new.py", watcher
+        ) == ["+ src/deep/new.py", "+ src/new.py"]
 
     def test_what_is_excluded_may_be_decided_anew(
         self, notifier: str, start: Start, root: Path, heard: Heard
@@ -96,14 +93,12 @@ class TestMoreFolders:
         watcher.reconsider()
         until_ready(watcher)
         assert heard.batches == []
-        shell("echo x > node_modules/x/new.js; echo x > src/.venv/new.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["+ node_modules/x/new.js"]
+        assert heard.after(
+            "echo x > node_modules/x/new.js; echo x > src/.venv/new.py", watcher
+        ) == ["+ node_modules/x/new.js"]
         # To exclude it again deletes nothing.
         names.add("node_modules")
-        shell("touch node_modules", root)
-        watcher.catch_up()
-        assert heard.lines() == []
+        assert heard.after("touch node_modules", watcher) == []
 
     @pytest.mark.parametrize("path", ["a\0b", "a\ud800b", "x" * 5000, "src/a.py"])
     def test_what_can_be_no_folder_is_passed_over(
@@ -111,9 +106,7 @@ class TestMoreFolders:
     ) -> None:
         watcher = start(notifier)
         also(watcher, root / path)
-        shell("echo x > new.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["+ new.py"]
+        assert heard.after("echo x > new.py", watcher) == ["+ new.py"]
         assert watcher.warning == ""
 
     def test_a_link_that_was_asked_for_by_name_is_followed(
@@ -134,22 +127,18 @@ class TestTheRoot:
         self, notifier: str, start: Start, root: Path, heard: Heard
     ) -> None:
         watcher = start(notifier)
-        shell("rm -r root", root.parent)
-        watcher.catch_up()
-        assert heard.lines() == ["- src/a.py", "- src/b.py", "- src/deep/c.py"]
+        found = heard.after("rm -r root", watcher, root.parent)
+        assert found == ["- src/a.py", "- src/b.py", "- src/deep/c.py"]
         assert files_of(watcher) == 0
-        shell("mkdir -p root/src; echo x > root/src/a.py", root.parent)
-        watcher.catch_up()
-        assert heard.lines() == ["+ src/a.py"]
-        shell("echo longer > src/a.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["~ src/a.py"]
+        found = heard.after("mkdir -p root/src; echo x > root/src/a.py", watcher, root.parent)
+        assert found == ["+ src/a.py"]
+        assert heard.after("echo longer > src/a.py", watcher) == ["~ src/a.py"]
 
     @pytest.mark.usefixtures("announcing")
     def test_a_root_that_comes_back_is_noticed_by_itself(
         self, notifier: str, start: Start, root: Path, heard: Heard, monkeypatch
     ) -> None:
-        monkeypatch.setattr(scanner, "POLL", 0.05)
+        monkeypatch.setattr(watcher_module, "POLL", 0.05)
         start(notifier)
         shell("mv root away", root.parent)
         heard.wait_for("- src/a.py")
@@ -162,21 +151,18 @@ class TestTheRoot:
         shutil.rmtree(root)
         watcher = start(notifier)
         assert files_of(watcher) == 0
-        shell("mkdir root; echo x > root/new.py", root.parent)
-        watcher.catch_up()
-        assert heard.lines() == ["+ new.py"]
+        assert heard.after("mkdir root; echo x > root/new.py", watcher, root.parent) == ["+ new.py"]
         assert watcher.warning == ""
 
     def test_a_root_in_the_place_of_another_is_the_one_that_counts(
         self, notifier: str, start: Start, root: Path, heard: Heard
     ) -> None:
         watcher = start(notifier)
-        shell("mkdir new; echo x > new/x.py; mv root away; mv new root", root.parent)
-        watcher.catch_up()
-        assert heard.lines() == ["- src/a.py", "- src/b.py", "- src/deep/c.py", "+ x.py"]
-        shell("echo longer > x.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["~ x.py"]
+        found = heard.after(
+            "mkdir new; echo x > new/x.py; mv root away; mv new root", watcher, root.parent
+        )
+        assert found == ["- src/a.py", "- src/b.py", "- src/deep/c.py", "+ x.py"]
+        assert heard.after("echo longer > x.py", watcher) == ["~ x.py"]
 
 
 @needs_inotify
@@ -201,9 +187,9 @@ class TestLinks:
     ) -> None:
         shell("ln -s src/a.py link.py; ln -s src/deep folder; ln -s ../outside far", root)
         watcher = start(notifier)
-        shell("echo longer > src/a.py; echo longer > src/deep/c.py; echo x > src/deep/d.py", root)
-        watcher.catch_up()
-        assert heard.lines() == [
+        assert heard.after(
+            "echo longer > src/a.py; echo longer > src/deep/c.py; echo x > src/deep/d.py", watcher
+        ) == [
             "~ folder/c.py",
             "+ folder/d.py",
             "~ link.py",
@@ -217,29 +203,23 @@ class TestLinks:
     ) -> None:
         shell("ln -s src/a.py link.py", root)
         watcher = start(notifier)
-        shell("echo longer > src/deep/c.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["~ src/deep/c.py"]
+        assert heard.after("echo longer > src/deep/c.py", watcher) == ["~ src/deep/c.py"]
         shell("ln -s src folder", root)
         watcher.catch_up()
         heard.lines()
-        shell("echo longer still > src/deep/c.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["~ folder/deep/c.py", "~ src/deep/c.py"]
+        assert heard.after("echo longer still > src/deep/c.py", watcher) == [
+            "~ folder/deep/c.py",
+            "~ src/deep/c.py",
+        ]
 
     def test_a_link_that_leads_elsewhere_by_now_is_no_name_any_more(
         self, notifier: str, start: Start, root: Path, heard: Heard
     ) -> None:
         watcher = start(notifier)
-        shell("ln -s src/a.py link.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["+ link.py"]
-        shell("rm src/a.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["- link.py", "- src/a.py"]
-        shell("ln -sfn src/b.py link.py; echo x > src/a.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["~ link.py", "+ src/a.py"]
-        shell("echo longer > src/a.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["~ src/a.py"]
+        assert heard.after("ln -s src/a.py link.py", watcher) == ["+ link.py"]
+        assert heard.after("rm src/a.py", watcher) == ["- link.py", "- src/a.py"]
+        assert heard.after("ln -sfn src/b.py link.py; echo x > src/a.py", watcher) == [
+            "~ link.py",
+            "+ src/a.py",
+        ]
+        assert heard.after("echo longer > src/a.py", watcher) == ["~ src/a.py"]

@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from lspkit.protocol.watching.registrations import FileEvent
-from lspkit.runtime.watch import scanner
 from lspkit.runtime.watch import watcher as module
-from lspkit.runtime.watch.notifier import PollingNotifier
+from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.testing import Script
 from tests.runtime.watch.watching import (
@@ -59,9 +58,7 @@ def test_events_that_the_kernel_dropped_are_made_up_for(root: Path) -> None:
         assert heard.lines() == [
             *("+ first.py", "+ many/new.py", "~ src/a.py", "~ src/b.py", "~ src/deep/c.py")
         ]
-        shell("echo x >> many/new.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["~ many/new.py"]
+        assert heard.after("echo x >> many/new.py", watcher) == ["~ many/new.py"]
     finally:
         go_on.set()
         watcher.close()
@@ -70,18 +67,18 @@ def test_events_that_the_kernel_dropped_are_made_up_for(root: Path) -> None:
 #: Run by another interpreter, in a namespace with limits of its own.
 LIMITED = """
 import os, sys, threading
-from lspkit.runtime.watch import scanner
-from tests.runtime.watch.watching import NOTIFIERS, Heard, until_ready
+from lspkit.runtime.watch import watcher as module
+from tests.runtime.watch.watching import Heard, until_ready
 from lspkit.runtime.watch.watcher import Watcher
 from pathlib import Path
-scanner.POLL = 0.05
+module.POLL = 0.05
 root = Path(sys.argv[1], "root")
 for number in range(20):
     (root / f"{number}").mkdir(parents=True)
 for name in "12":
     Path(sys.argv[1], name).write_text("x")
 heard = Heard(root)
-watcher = until_ready(Watcher(str(root), heard, notifier=NOTIFIERS[sys.argv[2]]))
+watcher = until_ready(Watcher(str(root), heard))
 Path(sys.argv[1], "1").rename(root / "7/new.py")
 print(heard.wait_for("+ 7/new.py"))
 Path(sys.argv[1], "2").rename(root / "8/new.py")
@@ -117,18 +114,16 @@ def namespaces() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize(
-    ("limit", "notifier", "words"),
+    ("limit", "words"),
     [
-        ("5 > /proc/sys/user/max_inotify_watches", "inotify", "the limit for watches is reached"),
-        ("5 > /proc/sys/user/max_inotify_watches", "watchfiles", "limit reached"),
-        ("0 > /proc/sys/user/max_inotify_instances", "inotify", "Too many open files"),
-        ("0 > /proc/sys/user/max_inotify_instances", "watchfiles", "Too many open files"),
+        ("5 > /proc/sys/user/max_inotify_watches", "the limit for watches is reached"),
+        ("0 > /proc/sys/user/max_inotify_instances", "Too many open files"),
     ],
 )
 def test_at_the_limit_of_the_system_files_are_polled_with_a_warning(
-    limit: str, notifier: str, words: str, tmp_path: Path
+    limit: str, words: str, tmp_path: Path
 ) -> None:
-    done = in_namespace(limit, sys.executable, "-c", LIMITED, str(tmp_path), notifier)
+    done = in_namespace(limit, sys.executable, "-c", LIMITED, str(tmp_path))
     assert done.returncode == 0, done.stderr
     first, second, warning, threads = done.stdout.splitlines()
     assert first == "['+ 7/new.py']"
@@ -140,13 +135,11 @@ def test_at_the_limit_of_the_system_files_are_polled_with_a_warning(
 def test_without_hints_all_changes_are_announced_however_long_it_takes(
     root: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scanner, "CHEAP", -1.0)
-    monkeypatch.setattr(scanner, "SHARE_OF_CALLERS", 0.0)
     # The thread compares all the time, and each comparison is interrupted after each folder: one
     # that has begun before the call is often under way.
-    monkeypatch.setattr(scanner, "POLL", 0.0)
+    monkeypatch.setattr(module, "POLL", 0.0)
     monkeypatch.setattr(module, "LONG_SLICE", 0.0)
-    watcher = until_ready(Watcher(str(root), heard, notifier=PollingNotifier))
+    watcher = until_ready(Watcher(str(root), heard, notifier=Notifier))
     try:
         for number in range(30):
             (root / "src" / "a.py").write_text(f"{number:5}")
@@ -235,11 +228,8 @@ def test_a_folder_without_permission_is_read_when_there_is_one(
         command, cwd=CHECKOUT, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr
-    *before, last = done.stdout.splitlines()
-    assert before == ["0 ", "['+ x/y/old.py']", "['+ x/y/new.py']", "[]"]
-    # To watchfiles the others may seem to have been missing for a moment.
-    seen = ["['+ x/y/last.py', '± x/y/new.py', '± x/y/old.py']"] * notifier.startswith("watchfiles")
-    assert last in ["['+ x/y/last.py']", *seen]
+    found = ["['+ x/y/old.py']", "['+ x/y/new.py']", "[]", "['+ x/y/last.py']"]
+    assert done.stdout.splitlines() == ["0 ", *found]
 
 
 def test_without_a_thread_there_is_a_warning_and_the_next_question_tries_again(
@@ -259,8 +249,6 @@ def test_without_a_thread_there_is_a_warning_and_the_next_question_tries_again(
         watcher.catch_up()
         assert watcher.warning == ""
         until_ready(watcher)
-        shell("echo x > new.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["+ new.py"]
+        assert heard.after("echo x > new.py", watcher) == ["+ new.py"]
     finally:
         watcher.close()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.runtime.watch import links, outer_folders
-from lspkit.runtime.watch.outer_folders import OuterFolders
+from lspkit.runtime.watch import event_report, watched_folders
+from lspkit.runtime.watch.watched_folders import OuterFolders
 from tests.runtime.watch.watching import ALL, Heard, Start, needs_inotify, shell, until_ready
 
 
@@ -26,9 +26,8 @@ def test_a_link_that_is_pointed_elsewhere_means_all_files_behind_it(
     notifier: str, targets: Path, start: Start, heard: Heard
 ) -> None:
     watcher = start(notifier)
-    shell("ln -sfn ../two linked", targets)
-    watcher.catch_up()
-    assert heard.lines() == ["± linked/a.py", "+ linked/c.py", "- linked/deep/b.py"]
+    found = heard.after("ln -sfn ../two linked", watcher)
+    assert found == ["± linked/a.py", "+ linked/c.py", "- linked/deep/b.py"]
     watcher.catch_up()
     assert heard.lines() == []
 
@@ -38,12 +37,8 @@ def test_a_link_that_comes_or_goes_means_all_files_behind_it(
     notifier: str, targets: Path, start: Start, heard: Heard
 ) -> None:
     watcher = start(notifier)
-    shell("ln -s ../two other", targets)
-    watcher.catch_up()
-    assert heard.lines() == ["+ other/a.py", "+ other/c.py"]
-    shell("rm linked other", targets)
-    watcher.catch_up()
-    assert heard.lines() == [
+    assert heard.after("ln -s ../two other", watcher) == ["+ other/a.py", "+ other/c.py"]
+    assert heard.after("rm linked other", watcher) == [
         *("- linked/a.py", "- linked/deep/b.py", "- other/a.py", "- other/c.py")
     ]
 
@@ -52,21 +47,17 @@ def test_a_link_that_becomes_a_folder_or_leads_nowhere(
     targets: Path, start: Start, heard: Heard
 ) -> None:
     watcher = start()
-    shell("rm linked; mkdir linked; touch linked/a.py linked/new.py", targets)
-    watcher.catch_up()
-    assert heard.lines() == ["± linked/a.py", "- linked/deep/b.py", "+ linked/new.py"]
-    shell("rm -r linked; ln -s ../one linked", targets)
-    watcher.catch_up()
-    assert heard.lines() == ["± linked/a.py", "+ linked/deep/b.py", "- linked/new.py"]
-    shell("ln -sfn ../none linked", targets)
-    watcher.catch_up()
-    assert heard.lines() == ["- linked/a.py", "- linked/deep/b.py"]
+    found = heard.after("rm linked; mkdir linked; touch linked/a.py linked/new.py", watcher)
+    assert found == ["± linked/a.py", "- linked/deep/b.py", "+ linked/new.py"]
+    found = heard.after("rm -r linked; ln -s ../one linked", watcher)
+    assert found == ["± linked/a.py", "+ linked/deep/b.py", "- linked/new.py"]
+    assert heard.after("ln -sfn ../none linked", watcher) == ["- linked/a.py", "- linked/deep/b.py"]
 
 
 def test_of_very_many_files_behind_a_link_some_are_told(
     targets: Path, start: Start, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(links, "MOST_BEHIND", 5)
+    monkeypatch.setattr(event_report, "MOST_BEHIND", 5)
     shell("for n in $(seq 20); do touch two/$n.py; done", targets.parent)
     watcher = start()
     shell("ln -s ../two other", targets)
@@ -81,22 +72,12 @@ def test_a_file_that_is_written_by_a_name_outside_has_changed(
     shell("ln root/src/a.py outside.py", root.parent)
     watcher = start()
     for text in ("more", "less"):
-        shell(f"echo {text} > outside.py", root.parent)
-        watcher.catch_up()
-        assert heard.lines() == ["~ src/a.py"]
+        assert heard.after(f"echo {text} > outside.py", watcher, root.parent) == ["~ src/a.py"]
     # As soon as it is known by its name that it has another one.
-    shell("touch new.py; ln new.py ../new.py", root)
-    watcher.catch_up()
-    assert heard.lines() == ["+ new.py"]
-    shell("echo x > new.py", root.parent)
-    watcher.catch_up()
-    assert heard.lines() == ["~ new.py"]
-    shell("rm src/a.py new.py", root)
-    watcher.catch_up()
-    assert heard.lines() == ["- new.py", "- src/a.py"]
-    shell("echo x > outside.py; echo x > new.py", root.parent)
-    watcher.catch_up()
-    assert heard.lines() == []
+    assert heard.after("touch new.py; ln new.py ../new.py", watcher) == ["+ new.py"]
+    assert heard.after("echo x > new.py", watcher, root.parent) == ["~ new.py"]
+    assert heard.after("rm src/a.py new.py", watcher) == ["- new.py", "- src/a.py"]
+    assert heard.after("echo x > outside.py; echo x > new.py", watcher, root.parent) == []
     assert watcher.watches == 3
 
 
@@ -152,7 +133,7 @@ def test_what_is_behind_a_new_link_is_watched_when_the_link_is_announced(
 def test_a_link_that_is_not_to_be_followed_is_not(
     targets: Path, outer: OuterFolders, start: Start, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outer_folders, "MOST_LINKED_FOLDERS", 0)
+    monkeypatch.setattr(watched_folders, "MOST_LINKED_FOLDERS", 0)
     shell("ln -s ../two/a.py a.py", targets)
     watcher = start(outer=outer)
     shell("echo x > one/a.py; echo x > two/a.py", targets.parent)

@@ -27,9 +27,7 @@ class TestOurOwnChanges:
         (root / "src/new.py").write_text("new")
         paths = [str(root / "src" / name) for name in ("a.py", "b.py", "new.py")]
         assert lines(watcher.note(paths), root) == ["~ src/a.py", "- src/b.py", "+ src/new.py"]
-        shell("echo x > last.py", root)
-        watcher.catch_up()
-        assert heard.lines() == ["+ last.py"]
+        assert heard.after("echo x > last.py", watcher) == ["+ last.py"]
 
     def test_they_are_not_told_twice_when_somebody_was_quicker(
         self, notifier: str, start: Start, root: Path, heard: Heard

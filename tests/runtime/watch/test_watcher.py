@@ -10,7 +10,7 @@ import pytest
 
 from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.watch import watcher as watcher_module
-from lspkit.runtime.watch.notifier import PollingNotifier
+from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.changes import BY_ITSELF, CHANGES
 from tests.runtime.watch.watching import (
@@ -145,7 +145,7 @@ def test_only_the_folders_that_count_have_watches(start: Start, root: Path) -> N
 def test_the_first_reading_does_not_wake_the_one_who_reads(tmp_path: Path, heard: Heard) -> None:
     wakes: list[int] = []
 
-    class Counting(PollingNotifier):
+    class Counting(Notifier):
         def wake(self) -> None:
             wakes.append(threading.get_ident())
             super().wake()

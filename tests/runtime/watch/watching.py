@@ -13,20 +13,15 @@ from typing import Any
 import pytest
 
 from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
-from lspkit.runtime.watch.notifier import Notifier, PollingNotifier
+from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 from lspkit.runtime.watch.watcher import Watcher
-from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
 
 #: Seconds until a test gives up.
 PATIENCE = 20.0
 
 #: Everything that gives hints, or none.
-NOTIFIERS: dict[str, Callable[[], Notifier]] = {
-    "watchfiles": lambda: WatchfilesNotifier(recursive=False),
-    "watchfiles-trees": lambda: WatchfilesNotifier(recursive=True),
-    "polling": PollingNotifier,
-}
+NOTIFIERS: dict[str, Callable[[], Notifier]] = {"polling": Notifier}
 if sys.platform == "linux":
     from lspkit.runtime.watch.inotify import InotifyNotifier
 
@@ -68,6 +63,12 @@ class Heard:
         with self._changed:
             batches, self.batches = self.batches, []
         return lines((event for batch in batches for event in batch), self.root)
+
+    def after(self, script: str, watcher: Watcher, folder: Path | None = None) -> list[str]:
+        """The lines of what another process does, in the root or in another folder."""
+        shell(script, folder or self.root)
+        watcher.catch_up()
+        return self.lines()
 
     def wait_for(self, *wanted: str) -> list[str]:
         """All lines, once these are among them."""

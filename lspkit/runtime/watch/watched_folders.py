@@ -1,9 +1,15 @@
-"""Folders outside of the workspace that are watched, with limits: there may be far too many.
+"""Which folders are watched.
 
-A server that waits for a missing file may register for everything in a folder high above it:
-TypeScript 7 does for `/tmp`, if an import leads two folders up. Files near the workspace are the
-most likely to be read, so each folder above the workspace has a limit, and each branch has: one
-folder beside the path to the workspace, with everything in it.
+Folders in which tools keep many files that no server reads are not. The name alone decides where it
+is used for nothing else. Some folders of tools hold sources as well, and some names are also used
+for folders of sources: these are checked more closely, since an unseen change of a file makes a
+result wrong.
+
+Folders outside of the workspace are watched with limits, as there may be far too many. A server
+that waits for a missing file may register for everything in a folder high above it: TypeScript 7
+does for `/tmp`, if an import leads two folders up. Files near the workspace are the
+most likely to be read, so they are the first, and each branch has a limit: one folder beside the
+path to the workspace, with everything in it.
 
 A link in the project may lead anywhere, and the project is not trusted. So the number of folders
 that links lead to is limited, and what is in these folders counts like other folders. A folder that
@@ -20,15 +26,54 @@ import time
 from collections.abc import Callable, Iterable
 
 from lspkit.limits import MOST_FOLDERS_BESIDE, MOST_FOLDERS_OF_BRANCH, MOST_LINKED_FOLDERS
-from lspkit.runtime.watch.excluded_folders import EXCLUDED
 from lspkit.workspace_boundary import is_inside, own_home, project_tree
 
 log = logging.getLogger("lspkit.runtime")
+
+#: Never watched, unless a server registers for them by name.
+EXCLUDED = frozenset(
+    {
+        *(".git", ".hg", ".svn", ".jj", ".bzr"),
+        *("node_modules", "bower_components", ".yarn", ".pnpm-store"),
+        *(".venv", "venv", ".tox", ".nox", ".eggs", ".direnv"),
+        *("__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".cache"),
+        *(".ipynb_checkpoints", ".turbo", ".parcel-cache"),
+        *(".gradle", ".terraform", ".dart_tool", ".stack-work", ".zig-cache"),
+    }
+)
+
+#: Where frameworks put generated types and settings that scripts of the project use.
+_GENERATED = frozenset({".next", ".nuxt", ".svelte-kit"})
+#: Build output beside these, there or one folder deeper, as in `.next/dev/server`.
+_BUILT = frozenset(
+    {"analyze", "build", "cache", "diagnostics", "dist", "output", "server", "standalone", "static"}
+)
+
+#: The output folder of several build tools; a package may have this name, too.
+_TARGET = "target"
+#: It is a tool's folder if one of these lies beside it and it is no package; cargo leaves a marker
+#: file in its own.
+_BUILD_FILES = ("pom.xml", "build.sbt", "build.properties", "project.clj")
+_MARK, _PACKAGE = "CACHEDIR.TAG", "__init__.py"
 
 #: File systems of the kernel: their entries are no files, and some change by being read.
 _KERNEL = ("/proc", "/sys", "/dev")
 #: Links into such folders are not followed.
 _SKIPPED = EXCLUDED | {"site-packages"}
+
+
+def is_excluded(folder: str) -> bool:
+    """Whether a folder is excluded."""
+    above, name = os.path.split(folder)
+    if name in EXCLUDED:
+        return True
+    if name in _BUILT:
+        outer, around = os.path.split(above)
+        return around in _GENERATED or os.path.basename(outer) in _GENERATED
+    if name != _TARGET or os.path.exists(os.path.join(folder, _PACKAGE)):
+        return False
+    places = [os.path.join(above, name) for name in _BUILD_FILES]
+    return any(map(os.path.exists, [*places, os.path.join(folder, _MARK)]))
 
 
 class OuterFolders:
@@ -42,14 +87,14 @@ class OuterFolders:
         #: whole.
         self._lock = lock
         #: Folders that servers have registered for, and folders that are watched in any case.
-        self._asked: frozenset[str] = frozenset()
+        self._registered: frozenset[str] = frozenset()
         self._meant: frozenset[str] = frozenset()
         #: Folders that links of the project lead to, and when the last was added, by the monotonic
         #: clock.
         self._linked: frozenset[str] = frozenset()
         self.linked_at = 0.0
         self._watched: set[str] = set()
-        #: How many of them lie in a branch, and in all branches of a folder above the workspace.
+        #: How many of them lie in a branch.
         self._counts: collections.Counter[str] = collections.Counter()
         #: Branches in which some folders are not watched.
         self._cut: set[str] = set()
@@ -58,7 +103,7 @@ class OuterFolders:
         """A server has registered for these."""
         outer = [folder for folder in folders if not is_inside(folder, self._workspace)]
         with self._lock:
-            self._asked = self._asked.union(outer)
+            self._registered = self._registered.union(outer)
 
     def mean(self, folder: str) -> None:
         """Watch a folder in any case, with everything in it."""
@@ -118,24 +163,24 @@ class OuterFolders:
 
     def hold(self, path: str) -> bool:
         """Whether a path is watched only because of a server or link that names a folder above."""
-        if not (self._asked or self._linked) or is_inside(path, self._workspace):
+        if not (self._registered or self._linked) or is_inside(path, self._workspace):
             return False
         if any(is_inside(path, folder) for folder in self._meant):
             return False
-        return any(is_inside(path, folder) for folder in (*self._asked, *self._linked))
+        return any(is_inside(path, folder) for folder in (*self._registered, *self._linked))
 
     def admit(self, folder: str) -> bool:
         """Whether a folder may be watched; if so, it is counted."""
         if not self.hold(folder) or is_inside(self._workspace, folder):
             return True
-        above, branch = self._branch(folder)
+        branch = self._branch(folder)
         with self._lock:
             if folder in self._watched:
                 return True
-            beside, inside = self._counts[above], self._counts[branch]
-            if beside < MOST_FOLDERS_BESIDE and inside < MOST_FOLDERS_OF_BRANCH:
+            is_full = len(self._watched) >= MOST_FOLDERS_BESIDE
+            if not is_full and self._counts[branch] < MOST_FOLDERS_OF_BRANCH:
                 self._watched.add(folder)
-                self._counts.update((above, branch))
+                self._counts[branch] += 1
                 return True
             is_new = branch not in self._cut
             self._cut.add(branch)
@@ -148,14 +193,14 @@ class OuterFolders:
         with self._lock:
             if folder in self._watched:
                 self._watched.discard(folder)
-                self._counts.subtract(self._branch(folder))
+                self._counts[self._branch(folder)] -= 1
 
     def clear(self, is_unused: Callable[[], bool]) -> None:
         """Nothing is watched any more, unless another server has begun meanwhile."""
         with self._lock:
             if not is_unused():
                 return
-            self._asked = self._meant = self._linked = frozenset()
+            self._registered = self._meant = self._linked = frozenset()
             self._watched.clear()
             self._counts.clear()
             self._cut.clear()
@@ -170,9 +215,9 @@ class OuterFolders:
         many = "servers and links lead to more folders outside the workspace than can be watched"
         return [f"{many}: changes in some of those in {cut[0]}{more} go unseen"]
 
-    def _branch(self, folder: str) -> tuple[str, str]:
-        """The innermost folder that holds both a folder and the workspace, and its branch."""
-        above, branch = os.path.dirname(folder), folder
-        while above != branch and not is_inside(self._workspace, above):
-            above, branch = os.path.dirname(above), above
-        return above, branch
+    def _branch(self, folder: str) -> str:
+        """The outermost folder above it that does not hold the workspace."""
+        above = os.path.dirname(folder)
+        while above != folder and not is_inside(self._workspace, above):
+            above, folder = os.path.dirname(above), above
+        return folder
