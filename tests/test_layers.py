@@ -52,7 +52,6 @@ FLOORS = (
     ("watch",),
     ("server",),
     ("files",),
-    ("file_content",),
     ("process",),
     ("concurrency",),
 )

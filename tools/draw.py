@@ -74,7 +74,6 @@ FLOORS: tuple[tuple[str, str], ...] = (
     ("watch", "a tree on disk; knows no server"),
     ("server", "one server: documents, requests, findings"),
     ("files", "texts and stamps of files, overlays"),
-    ("file_content", "the text and the stamp of one file"),
     ("process", "one process and all that descends from it"),
     ("concurrency", "threads, waits, timers; knows no protocol"),
 )
@@ -187,7 +186,7 @@ CHECK: tuple[Thread | Call, ...] = (
     Call(3, "verdict_of", "diagnostics/report.py", "CLEAN, DIRTY or UNKNOWN"),
     *_READER,
     Call(2, "DiagnosticsRecord.pushed", "runtime/server/diagnostics_record.py", "keeps the push"),
-    Call(2, "Broadcast.tell", "runtime/concurrency/broadcast.py", "wakes those who wait for it"),
+    Call(2, "Broadcast.tell", "runtime/concurrency/waiter.py", "wakes those who wait for it"),
 )
 END: tuple[Thread | Call, ...] = (
     _READER[0],

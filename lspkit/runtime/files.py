@@ -12,26 +12,22 @@ is resolved for every call, and again when the file is opened; only regular file
 from __future__ import annotations
 
 import collections
+import operator
 import os
 import stat
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeGuard
 
 import msgspec
 
+from lspkit.edits.descriptor import open_descriptor, open_fd
+from lspkit.edits.text_edits import decode
 from lspkit.errors import PathError
 from lspkit.protocol.text import BYTE_ORDER_MARK, Text, Unsaved
 from lspkit.protocol.uris import normalize_uri, path_to_uri, uri_to_path
-from lspkit.runtime.file_content import (
-    STAMP_SIZE,
-    Content,
-    Stamp,
-    leads_to,
-    read_content,
-    stamp_of,
-    stat_of,
-    was_read_since,
-)
 from lspkit.workspace_boundary import (
     Boundary,
     absolute_path,
@@ -40,10 +36,116 @@ from lspkit.workspace_boundary import (
     locate,
 )
 
+#: Size, mtime, ctime, inode, device of a file. A sixth number marks a file that was too young when
+#: it was read: the time of the read by the monotonic clock (0 if it was written meanwhile).
+Stamp = tuple[int | float, ...]
+#: How many numbers a stamp has without that mark.
+STAMP_SIZE = 5
+
+#: Two writes closer than this may carry the same time stamp.
+TICK_NS = 20_000_000
+#: How often a file is read again that is replaced while it is read.
+READS = 50
+#: What Linux appends to the path of an open file that was deleted.
+DELETED = " (deleted)"
+_O_PATH: int = getattr(os, "O_PATH", 0) if os.path.isdir("/proc/self/fd") else 0
 #: Texts of files are kept up to this many characters altogether.
 KEEP_CHARACTERS = 32_000_000
 #: Most files of libraries that are remembered.
 MOST_LIBRARY_FILES = 20_000
+
+
+class Content(msgspec.Struct, frozen=True):
+    """What was read from a file."""
+
+    text: Text
+    stamp: Stamp | Unsaved
+    #: Whether the file begins with a byte order mark, which is not part of the text.
+    marked: bool = False
+
+
+#: The stamp of a file from its `stat` result.
+stamp_of: Callable[[os.stat_result], Stamp] = operator.attrgetter(
+    "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino", "st_dev"
+)
+
+
+def was_read_since(stamp: object, since: float) -> TypeGuard[Stamp]:
+    """Whether a stamp is that of a young file which was read after this time."""
+    return isinstance(stamp, tuple) and len(stamp) > STAMP_SIZE and stamp[STAMP_SIZE] > since
+
+
+def stat_of(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def leads_to(path: str) -> tuple[str, os.stat_result] | None:
+    """The real path, and its `stat` result; None if nothing is there.
+
+    On Linux the kernel resolves it, in a third of the time that following the links here takes.
+    """
+    try:
+        if not _O_PATH:
+            return os.path.realpath(path), os.stat(path)
+        descriptor = open_descriptor(path, _O_PATH | os.O_CLOEXEC)  # closed on return
+        number = descriptor.fileno()
+        return os.readlink(f"/proc/self/fd/{number}"), os.fstat(number)
+    except (OSError, ValueError):
+        return None
+
+
+def _all_of(descriptor: int, size: int) -> bytes:
+    """The content of an open file, read up to its end, since it may have grown."""
+    parts = []
+    while part := os.read(descriptor, max(size, 4096) + 1):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def read_content(path: str, name: str) -> Content:
+    """The text of the file at this real path; raises if it is a link now."""
+    try:
+        for _ in range(READS):
+            read_at = time.monotonic()
+            result = _read_once(path, name)
+            if result is not None:
+                return _content(name, read_at, *result)
+    except OSError as problem:
+        why = problem.strerror or str(problem)
+        raise PathError(f"{name} cannot be read: {why}", code="ENOENT", path=name) from None
+    raise PathError(f"{name} is replaced all the time", code="ENOENT", path=name)
+
+
+def _read_once(path: str, name: str) -> tuple[bytes, os.stat_result, os.stat_result] | None:
+    """Its bytes, and its `stat` before and after; None if the file has just been replaced."""
+    # Non-blocking: it may be a pipe by now.
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+    with open_fd(path, flags) as descriptor:
+        before = os.fstat(descriptor)
+        place = os.readlink(f"/proc/self/fd/{descriptor}") if _O_PATH else os.path.realpath(path)
+        there = (path, before) if place == path else leads_to(path)
+        if there is None or (place != path and there[0] in (path, path + DELETED)):
+            return None
+        if not stat.S_ISREG(before.st_mode) or there[0] != path:
+            raise PathError(f"{name} is no longer a file of its own", code="ENOENT", path=name)
+        data = _all_of(descriptor, before.st_size)
+        return data, before, os.fstat(descriptor)
+
+
+def _content(
+    name: str, read_at: float, data: bytes, before: os.stat_result, after: os.stat_result
+) -> Content:
+    mark, text = decode(data, name)
+    stamp = stamp_of(after)
+    newest = max(after.st_mtime_ns, after.st_ctime_ns)
+    if stamp_of(before) != stamp:
+        stamp = (*stamp, 0)
+    elif time.time_ns() - newest <= TICK_NS:
+        stamp = (*stamp, read_at)
+    return Content(Text(text), stamp, bool(mark))
 
 
 class File(msgspec.Struct, frozen=True):
@@ -114,7 +216,7 @@ class Overlays:
         ended: list[str] = []
         with self._lock:
             for path, contents in list(self.shown.items()):
-                left = [one for one in contents if one.stamp != Unsaved(number)]
+                left = [content for content in contents if content.stamp != Unsaved(number)]
                 if len(left) == len(contents):
                     continue
                 ended.append(path)
@@ -229,16 +331,16 @@ class Files:
         shown = self.overlays.get(path)
         if shown is not None:
             return File(path, uri, shown.stamp)
-        found = stat_of(path) if self.place(uri).readable is not None else None
-        return File(path, uri, None if found is None else stamp_of(found), since)
+        status = stat_of(path) if self.place(uri).readable is not None else None
+        return File(path, uri, None if status is None else stamp_of(status), since)
 
     def has_stamp(self, uri: str, stamp: object) -> bool:
         """Whether a file on disk still has this stamp. Quicker than `again`, for many files."""
         path = uri_to_path(uri)
         if path is None or path in self.overlays.shown or self.place(uri).readable is None:
             return False
-        found = stat_of(path)
-        return found is not None and stamp_of(found) == stamp
+        status = stat_of(path)
+        return status is not None and stamp_of(status) == stamp
 
     def read(self, file: File) -> Content:
         """The text of a file, from memory if it is unchanged."""
@@ -268,9 +370,9 @@ class Files:
 
     def disk_text(self, path: str) -> Text | None:
         """The text on disk, without overlays; None if there is none."""
-        found = stat_of(path)
+        status = stat_of(path)
         try:
-            return None if found is None else self.read(File(path, "", stamp_of(found))).text
+            return None if status is None else self.read(File(path, "", stamp_of(status))).text
         except PathError:
             return None
 
@@ -281,18 +383,18 @@ class Files:
             return known
         path, boundary = uri_to_path(uri), self.boundary
         if path is None or "\0" in path:
-            found = Place(None, None, uri)
+            place = Place(None, None, uri)
         else:
             real = os.path.realpath(path)
             inside = is_inside(real, boundary.root) or is_inside(real, boundary.outer)
             allowed = (inside or boundary.allow_external) and not is_excluded(real, boundary)
-            found = Place(Path(path), real if allowed else None, normalize_uri(uri))
+            place = Place(Path(path), real if allowed else None, normalize_uri(uri))
         with self._lock:
             if len(self._places) > 50_000:
                 self._places.clear()
             if self.boundary is boundary:
-                self._places[uri] = found
-        return found
+                self._places[uri] = place
+        return place
 
     def text_at(self, path: str) -> Text | None:
         """The text of a file that a server pointed to, None if it cannot be read."""

@@ -19,8 +19,8 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof_rule import OFFERED
-from lspkit.runtime import file_content, files
-from lspkit.runtime.file_content import TICK_NS, Stamp
+from lspkit.runtime import files
+from lspkit.runtime.files import TICK_NS, Stamp
 from lspkit.servers.definition_parts import HARMLESS
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.interrupting import each_interrupt
@@ -279,9 +279,8 @@ def test_what_is_written_in_one_tick_of_the_clock_is_seen_by_the_next_call(
     def coarse(status: os.stat_result) -> Stamp:
         return status.st_size, 0, 0, status.st_ino, status.st_dev
 
-    monkeypatch.setattr(file_content, "TICK_NS", 10**12)
-    for module in (file_content, files):
-        monkeypatch.setattr(module, "stamp_of", coarse)
+    monkeypatch.setattr(files, "TICK_NS", 10**12)
+    monkeypatch.setattr(files, "stamp_of", coarse)
     argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
     with workspace(tmp_path, argv, text=GOOD) as ws:
         assert names_often(ws, "a.scr") == ["greet"]
