@@ -34,16 +34,14 @@ from lspkit.operations.workspace_state import (
     WaitForChangeRequest,
     WarningsRequest,
 )
-from lspkit.runtime.concurrency.broadcast import Broadcast
+from lspkit.runtime.concurrency import teardown
 from lspkit.runtime.concurrency.call import Call
-from lspkit.runtime.concurrency.client_turns import ClientTurn, ClientTurns
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.parallel import hand_over
 from lspkit.runtime.concurrency.teardown import Teardown
-from lspkit.runtime.concurrency.text_order import TextOrder
-from lspkit.runtime.concurrency.thread_cache import MOST_CALLS, ThreadCache
-from lspkit.runtime.concurrency.threads import on_main_thread
-from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.concurrency.text_turns import ClientTurn, ClientTurns, TextOrder
+from lspkit.runtime.concurrency.threads import MOST_CALLS, ThreadCache, on_main_thread
+from lspkit.runtime.concurrency.waiter import Broadcast
 from lspkit.runtime.engine_api import EventSink, Limits, event_stream
 from lspkit.runtime.exchange.calls import Calls
 from lspkit.runtime.exchange.context import Context
@@ -56,7 +54,6 @@ from lspkit.runtime.host.call_host import CallHost
 from lspkit.runtime.host.replaced_files import ReplacedFiles
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.pool.root_permits import permits_of
-from lspkit.runtime.process import exit_hooks
 from lspkit.runtime.server.shutdown import stop
 from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.visible_text import one_line
@@ -117,7 +114,6 @@ class LocalEngine:
         boundary = config.boundary(root)
         self.files = Files(boundary)
         self.threads = ThreadCache()
-        self._timers = Timers()
         #: Counts the reports of all servers.
         self.reports = Broadcast(first_epoch)
         #: Those who watch. Adding and removing are atomic.
@@ -126,7 +122,6 @@ class LocalEngine:
             config,
             self.files,
             self.threads,
-            self._timers,
             version,
             on_event=self._on_event,
             on_refresh=lambda server: self._refreshing.want(server),
@@ -137,7 +132,7 @@ class LocalEngine:
         )
         self._calls = Calls(self.files, self.pool, self.threads)
         self.baselines = Baselines()
-        self._refreshing = BackgroundRefresh(self._calls, self.threads, self._timers)
+        self._refreshing = BackgroundRefresh(self._calls, self.threads)
         self._forwarding = Forwarding(self._calls, self.threads)
         self.replaced = ReplacedFiles()
         #: The order of submitted calls.
@@ -145,7 +140,7 @@ class LocalEngine:
         #: Set where several clients share this engine.
         self.turns: ClientTurns | None = None
         self._closing = self._teardown()
-        exit_hooks.register(self)
+        teardown.register(self)
 
     @property
     def epoch(self) -> int:
@@ -157,7 +152,6 @@ class LocalEngine:
         return Teardown(
             self._stop_servers,
             self._calls.stop,
-            self._timers.close,
             self.threads.close,
             # A start that was under way has seen that the pool is closed; stop what remains.
             lambda: self._stop_servers(),
@@ -316,7 +310,7 @@ class LocalEngine:
         self._calls.close(CLOSED)
         self._closing.hurried |= at_once
         if self._closing.run():
-            exit_hooks.unregister(self)
+            teardown.unregister(self)
 
     def _stop_servers(self) -> None:
         stop(self.pool.shut(), patient=not self._closing.hurried)
@@ -326,7 +320,6 @@ class LocalEngine:
         self._closing = Teardown()
         self._calls.drop_after_fork("this workspace belongs to the process that was forked")
         self.threads.drop_after_fork()
-        self._timers = Timers()
         self.reports = Broadcast(self.epoch)  # a thread of the parent may have held its lock
         self._sinks = set()
         self.replaced.close()  # the child's copies

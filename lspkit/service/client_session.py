@@ -28,7 +28,7 @@ from lspkit.operations.request import Request
 from lspkit.protocol.wire import messages
 from lspkit.runtime.concurrency.call import AnswerLog, Call, CancelToken
 from lspkit.runtime.concurrency.parallel import no_thread_error
-from lspkit.runtime.concurrency.text_order import TextOrder, TextTurn
+from lspkit.runtime.concurrency.text_turns import TextOrder, TextTurn
 from lspkit.runtime.engine import LocalEngine
 from lspkit.runtime.engine_api import Limits
 from lspkit.servers.workspace_event import WorkspaceEvent

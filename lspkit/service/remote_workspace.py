@@ -13,12 +13,12 @@ from lspkit.config.load import load
 from lspkit.errors import CancelledError, RequestTimeoutError, ServerUnavailableError
 from lspkit.operations.request import OPERATIONS, Request
 from lspkit.operations.workspace_state import TrustNoticeRequest
+from lspkit.runtime.concurrency import teardown
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.event_stream import EventStream
-from lspkit.runtime.concurrency.text_order import TextOrder
-from lspkit.runtime.concurrency.thread_cache import ThreadCache
+from lspkit.runtime.concurrency.text_turns import TextOrder
+from lspkit.runtime.concurrency.threads import ThreadCache
 from lspkit.runtime.engine_api import Limits
-from lspkit.runtime.process import exit_hooks
 from lspkit.servers.workspace_event import WorkspaceEvent
 from lspkit.service.client import ANSWER_TIMEOUT, GRACE, READY_TIMEOUT, Client, PendingCall
 from lspkit.service.peer import Peer
@@ -43,7 +43,7 @@ class RemoteEngine:
         self._overlays: dict[int, Peer] = {}
         #: For submitted calls.
         self._threads, self._order = ThreadCache(), TextOrder()
-        exit_hooks.register(self)
+        teardown.register(self)
 
     def run(self, request: Request[T], limits: Limits) -> T:
         """Carry out a request, and return its result."""
@@ -108,7 +108,7 @@ class RemoteEngine:
         """End the connection, in any case at once. The service and its servers go on."""
         self.client.close()
         self._threads.close(finish=True)
-        exit_hooks.unregister(self)
+        teardown.unregister(self)
 
     def drop_after_fork(self) -> None:
         """In a forked child: the connection belongs to the parent."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from lspkit.agent import EditHooks, Toolbox
 from lspkit.errors import LspkitError
-from lspkit.runtime.concurrency.client_turns import ClientTurns
+from lspkit.runtime.concurrency.text_turns import ClientTurns
 from lspkit.runtime.engine import LocalEngine
 from lspkit.service.runtime_folder import Bootstrap, config_sources, config_stamp
 from lspkit.version import VERSION

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import psutil
 
-from lspkit.runtime.process import exit_hooks
+from lspkit.runtime.concurrency import teardown
 
 #: The environment variable whose value marks the processes that this one started.
 MARKER = "LSPKIT_TEST_RUN"
@@ -76,7 +76,7 @@ def take_snapshot(folder: Path | str | None = None) -> ResourceSnapshot:
         processes=frozenset(_processes()),
         threads=frozenset(_threads()),
         descriptors=frozenset(_descriptors()),
-        workspaces=frozenset(exit_hooks.opened()),
+        workspaces=frozenset(teardown.opened()),
         folder=watched,
         entries=frozenset(_entries(watched)),
     )
@@ -114,7 +114,7 @@ def adopt_orphans() -> bool:
 def _differences(snapshot: ResourceSnapshot) -> Iterator[str]:
     for process in _new_processes(snapshot):
         yield f"process {process.pid}: {_command(process)}"
-    older = bool(snapshot.workspaces & exit_hooks.opened())
+    older = bool(snapshot.workspaces & teardown.opened())
     for thread, name in _threads().items():
         if thread not in snapshot.threads and not (older and name.startswith("lspkit-")):
             yield f"thread {thread}: {name}"

@@ -115,15 +115,15 @@ def test_interpreter_exit_closes_what_was_left_open(tmp_path, scripted):
 #: Opens a workspace between two others that fail to close.
 FAILING = """
 import sys, lspkit
-from lspkit.runtime.process import exit_hooks
+from lspkit.runtime.concurrency import teardown
 class Failing:
     def __init__(self, problem): self.problem = problem
     def close(self): raise self.problem
-exit_hooks.register(Failing({problem}("the first")))
+teardown.register(Failing({problem}("the first")))
 ws = lspkit.Workspace(sys.argv[1], config={{"lsp": {{"scripted": {{
     "command": sys.argv[2:], "extensions": [".scr"]}}}}}})
 print(ws.definition("a.scr", 2, 4)[0].range.start)
-exit_hooks.register(Failing(OSError("the last")))
+teardown.register(Failing(OSError("the last")))
 """
 
 

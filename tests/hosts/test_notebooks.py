@@ -242,7 +242,7 @@ def test_as_an_error_it_is_raised_and_nothing_is_left(user, argv):
     look = "print('open', len(host.opened()), threads() - before, psutil.Process().children())"
     said = user.types(
         "import psutil",
-        f"{IMPORT}; from lspkit.runtime.process import exit_hooks as host",
+        f"{IMPORT}; from lspkit.runtime.concurrency import teardown as host",
         "from threading import active_count as threads",
         "warnings.simplefilter('error', UserWarning); before = threads()",
         "ws = 'nothing'",

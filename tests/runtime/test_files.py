@@ -11,8 +11,7 @@ import pytest
 import lspkit
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime import files as files_module
-from lspkit.runtime.file_content import TICK_NS, Content
-from lspkit.runtime.files import Files
+from lspkit.runtime.files import TICK_NS, Content, Files
 from lspkit.workspace_boundary import boundary_of
 
 

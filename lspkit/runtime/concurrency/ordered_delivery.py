@@ -45,28 +45,23 @@ class Delivery(Generic[T]):
         if self.by == threading.get_ident():
             return True
         while self.queue:
-            # Acquire and append happen within one call of C code: no interrupt comes between them.
-            held: list[bool] = []
+            if not self._lock.acquire(timeout=time_left(until)):
+                return False
             try:
-                held.extend(map(self._lock.acquire, (True,), (time_left(until),)))
-                if not held[0]:
-                    return False
                 self.by = threading.get_ident()
                 while self.queue:
                     self._hand_over(self.queue[0])
-                    self.queue.popleft()
+                    self.queue.popleft()  # not before: until then it may not have been received
                     if time.monotonic() >= until:
                         break
             finally:
-                if held and held[0]:
-                    self.by = 0
-                    self._lock.release()
+                self.by = 0
+                self._lock.release()
             if self.queue and time.monotonic() >= until:
                 return False
         return True
 
     def _hand_over(self, item: T) -> None:
-        """Deliver an item. After an interrupt it stays queued: it may not have been received."""
         try:
             self._receive(item)
         except Exception:
@@ -80,13 +75,10 @@ class Delivery(Generic[T]):
 
 def is_free(lock: threading.Lock, until: float) -> bool:
     """Whether a lock is free, or becomes free in time."""
-    held: list[bool] = []
-    try:
-        held.extend(map(lock.acquire, (True,), (time_left(until),)))
-        return held[0]
-    finally:
-        if held and held[0]:
-            lock.release()
+    if not lock.acquire(timeout=time_left(until)):
+        return False
+    lock.release()
+    return True
 
 
 def time_left(until: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from lspkit.errors import RequestFailedError, WorkspaceClosedError
 from lspkit.runtime.concurrency.call import Call
-from lspkit.runtime.concurrency.thread_cache import MOST_CALLS, ThreadCache
+from lspkit.runtime.concurrency.threads import MOST_CALLS, ThreadCache
 
 T = TypeVar("T")
 

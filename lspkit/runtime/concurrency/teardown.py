@@ -2,13 +2,19 @@
 
 Each step may run more than once. A step that was cut short by an interrupt is run again at once; a
 step that failed, or could not finish in this thread, is left for the next call.
+
+At interpreter exit every open workspace is closed. In a forked child every workspace is dropped:
+its pipes belong to the parent, which continues.
 """
 
 from __future__ import annotations
 
+import atexit
 import logging
+import os
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
 from lspkit.runtime.concurrency.threads import on_own_thread
 
@@ -78,3 +84,47 @@ class Teardown:
                 self.hurried = True
                 problem = interrupt
         return problem
+
+
+class Closable(Protocol):
+    """Something that has to be closed."""
+
+    def close(self) -> None:
+        """Close it."""
+
+    def drop_after_fork(self) -> None:
+        """Drop it in a forked child; takes no lock."""
+
+
+#: By identity. A plain dict: the fork hook must be able to iterate it without a lock.
+_open: dict[int, Closable] = {}
+
+
+def register(closable: Closable) -> None:
+    """Close it at exit, unless it is closed before."""
+    _open[id(closable)] = closable
+
+
+def unregister(closable: Closable) -> None:
+    """It is closed."""
+    _open.pop(id(closable), None)
+
+
+def opened() -> frozenset[int]:
+    """The identities of all that are open now."""
+    return frozenset(_open)
+
+
+def _close_all() -> None:
+    # Each is closed, whatever becomes of the others; then the first problem is raised.
+    Teardown(*[closable.close for closable in list(_open.values())]).run()
+
+
+def _after_fork() -> None:
+    for closable in list(_open.values()):
+        closable.drop_after_fork()
+    _open.clear()
+
+
+atexit.register(_close_all)
+os.register_at_fork(after_in_child=_after_fork)

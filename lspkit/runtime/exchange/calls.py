@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from lspkit.errors import WorkspaceClosedError
 from lspkit.runtime.concurrency.call import Call
-from lspkit.runtime.concurrency.thread_cache import ThreadCache
+from lspkit.runtime.concurrency.threads import ThreadCache
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool

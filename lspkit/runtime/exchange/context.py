@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lspkit.runtime.concurrency.call import Call
-from lspkit.runtime.concurrency.thread_cache import ThreadCache
+from lspkit.runtime.concurrency.threads import ThreadCache
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
 

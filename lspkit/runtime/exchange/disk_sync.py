@@ -12,8 +12,7 @@ from lspkit.runtime.exchange.library_files import (
     is_library,
     servers_of_library,
 )
-from lspkit.runtime.file_content import was_read_since
-from lspkit.runtime.files import File
+from lspkit.runtime.files import File, was_read_since
 from lspkit.runtime.server.server import Server
 
 #: Marks that the disk was scanned for this call.

@@ -14,7 +14,7 @@ import os
 
 from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.runtime.concurrency.call import Call
-from lspkit.runtime.concurrency.thread_cache import MOST_CALLS, ThreadCache
+from lspkit.runtime.concurrency.threads import MOST_CALLS, ThreadCache
 from lspkit.runtime.exchange.ask_server import (
     wait_for_answer,
     wait_for_room,

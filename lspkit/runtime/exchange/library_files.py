@@ -16,8 +16,7 @@ import msgspec
 from lspkit.errors import LspkitError, PathError
 from lspkit.protocol.uris import normalize_uri, uri_to_path
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.file_content import stamp_of
-from lspkit.runtime.files import File, LibraryFile
+from lspkit.runtime.files import File, LibraryFile, stamp_of
 from lspkit.runtime.server.server import Server
 from lspkit.workspace_boundary import is_excluded, locate
 

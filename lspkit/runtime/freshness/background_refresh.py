@@ -13,8 +13,7 @@ import time
 from lspkit.errors import LspkitError
 from lspkit.protocol.methods import PULL_DIAGNOSTICS
 from lspkit.runtime.concurrency.call import Call
-from lspkit.runtime.concurrency.thread_cache import ThreadCache
-from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.concurrency.threads import ThreadCache
 from lspkit.runtime.exchange.calls import Calls
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.freshness.check_subject import CheckSubject
@@ -32,11 +31,10 @@ PATIENCE = 10.0
 class BackgroundRefresh:
     """The servers that have to be asked again."""
 
-    def __init__(self, calls: Calls, threads: ThreadCache, timers: Timers) -> None:
+    def __init__(self, calls: Calls, threads: ThreadCache) -> None:
         self._calls = calls
         self._threads = threads
-        self._timers = timers
-        #: When each server last said so, by identity; an entry has a timer. The lock of the server
+        #: When each server last said so, by identity; an entry has a thread. The lock of the server
         #: guards its entry.
         self._wanted: dict[int, float] = {}
 
@@ -45,27 +43,24 @@ class BackgroundRefresh:
         with server.channel.lock:
             waiting = id(server) in self._wanted
             self._wanted[id(server)] = time.monotonic()
-        if not waiting:
-            self._later(server)
-
-    def _later(self, server: Server) -> None:
-        def begin() -> None:
-            if not self._threads.do(functools.partial(self._refresh, server)):
-                self._later(server)  # there are too many threads now
-
-        self._timers.at(time.monotonic() + PAUSE, begin)
+        if not waiting and not self._threads.do(functools.partial(self._refresh, server)):
+            self._wanted.pop(id(server), None)
 
     def _refresh(self, server: Server) -> None:
         """Ask again for answers from before the server said so."""
-        with server.channel.lock:
-            since = self._wanted.get(id(server), 0.0)
-        idle_for = time.monotonic() - max(server.channel.last_used, since)
-        if server.takes_calls and idle_for < PAUSE:
-            self._later(server)
-            return
-        with server.channel.lock:
-            if self._wanted.get(id(server)) == since:
-                del self._wanted[id(server)]
+        while self._threads.pause(time.monotonic() + PAUSE):
+            takes_calls = server.takes_calls
+            with server.channel.lock:
+                since = self._wanted[id(server)]
+                idle_for = time.monotonic() - max(server.channel.last_used, since)
+                is_due = idle_for >= PAUSE or not takes_calls
+                if is_due:
+                    del self._wanted[id(server)]
+            if is_due:
+                self._refresh_old(server, since)
+                return
+
+    def _refresh_old(self, server: Server, since: float) -> None:
         for uri in self._old(server, since):
             if server.channel.queue.taken():
                 self.want(server)  # a check is under way: later

@@ -25,7 +25,7 @@ from lspkit.operations.host_results import (
 )
 from lspkit.operations.request import OPERATIONS, Request
 from lspkit.protocol.text import Text
-from lspkit.runtime.concurrency.broadcast import Broadcast
+from lspkit.runtime.concurrency.waiter import Broadcast
 from lspkit.runtime.exchange import replies
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.freshness import dependents, importers
@@ -283,4 +283,4 @@ class CallHost:
 
     def wait_for_change(self, after: int) -> int:
         """Wait until the epoch is newer than this."""
-        return self._owner.reports.wait_beyond(after, self._context.call)
+        return self._owner.reports.wait_beyond(after, self._context.call.wait)

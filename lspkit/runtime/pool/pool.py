@@ -16,14 +16,12 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 
 from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServerError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.watching.registrations import FileEvent
 from lspkit.runtime.concurrency.call import Call
-from lspkit.runtime.concurrency.thread_cache import ThreadCache
-from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.concurrency.threads import ThreadCache
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import File, Files
 from lspkit.runtime.pool import document_handover
@@ -31,7 +29,7 @@ from lspkit.runtime.pool import slot as slots
 from lspkit.runtime.pool.assignment_cache import Assignment, AssignmentCache
 from lspkit.runtime.pool.changed_inputs import note_changes
 from lspkit.runtime.pool.disk_events import DiskEvents
-from lspkit.runtime.pool.restart_debounce import BRIEF, start_when_still
+from lspkit.runtime.pool.restart_debounce import BRIEF, wait_until_still
 from lspkit.runtime.pool.retirement import IdleServers, Retirement
 from lspkit.runtime.pool.server_choices import ServerChoices
 from lspkit.runtime.pool.slot import LOOK_AGAIN, Key, Slot, Step
@@ -59,7 +57,6 @@ class Pool:
         config: Config,
         files: Files,
         threads: ThreadCache,
-        timers: Timers,
         version: str,
         *,
         on_event: Callable[[WorkspaceEvent], None],
@@ -78,9 +75,11 @@ class Pool:
         #: Servers that have left their slot, and perhaps still run.
         self.retirement = Retirement(threads)
         self._idle = IdleServers(
-            timers, self.retirement, lambda: self.config.timing.idle_shutdown_ms / 1000, self.retire
+            threads,
+            self.retirement,
+            lambda: self.config.timing.idle_shutdown_ms / 1000,
+            self.retire,
         )
-        self._timers = timers
         self._version = version
         #: The variables of the user.
         self._environ = environ
@@ -229,10 +228,8 @@ class Pool:
         self.disk_events.begin(server)
         slot = self.slot(server)
         if slot.restless and server.state is ProcessState.NEW:
-            launch = partial(self._launch, server)
-            start_when_still(self._timers, slot, lambda: self._threads.do(launch))
-        else:
-            self._launch(server)
+            wait_until_still(slot, self._threads.pause)
+        self._launch(server)
 
     def _launch(self, server: Server) -> None:
         slot = self.slot(server)

@@ -7,14 +7,10 @@ start.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 
-from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.pool.slot import Slot
-
-log = logging.getLogger("lspkit.runtime")
 
 #: Seconds without a change before a start, and the longest delay of a start.
 STILL, LATEST = 0.3, 10.0
@@ -22,21 +18,12 @@ STILL, LATEST = 0.3, 10.0
 BRIEF = 2.0
 
 
-def start_when_still(timers: Timers, slot: Slot, start: Callable[[], object]) -> None:
-    """Call `start` when the files of a slot's server have not changed for a moment.
+def wait_until_still(slot: Slot, pause: Callable[[float], bool]) -> None:
+    """Wait until the files of a slot's server have not changed for a moment.
 
-    A server whose start several callers want is started once, by whoever comes first.
+    `pause` waits until a time; False if that is not worth waiting for any more.
     """
     latest = time.monotonic() + LATEST
-
-    def look() -> None:
-        when = min(slot.changed_at + STILL, latest)
-        try:
-            if time.monotonic() < when:
-                timers.at(when, look)
-                return
-        except RuntimeError:
-            log.debug("no thread can be started to wait for unchanged files")
-        start()
-
-    look()
+    while time.monotonic() < (when := min(slot.changed_at + STILL, latest)):
+        if not pause(when):
+            return

@@ -7,18 +7,16 @@ of its own.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 
-from lspkit.runtime.concurrency.thread_cache import ThreadCache
-from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.concurrency.threads import ThreadCache
 from lspkit.runtime.server.server import Server
 from lspkit.runtime.server.shutdown import stop
 
 #: Seconds for which a replaced server may still answer, and how often that is checked.
 LAST_ANSWERS, LOOK_EVERY = 10.0, 0.05
-#: Seconds after which a stop is tried again for which there was no thread.
-TRY_AGAIN = 1.0
 
 
 #: Removes a server from the pool, unless the second function says otherwise: then it is False.
@@ -29,9 +27,13 @@ class IdleServers:
     """Checks each server when it could have been idle for long enough."""
 
     def __init__(
-        self, timers: Timers, leaving: Retirement, patience: Callable[[], float], retire: Retire
+        self,
+        threads: ThreadCache,
+        leaving: Retirement,
+        patience: Callable[[], float],
+        retire: Retire,
     ) -> None:
-        self._timers = timers
+        self._threads = threads
         self._retirement = leaving
         #: Returns seconds; 0 means forever. The configuration may change until the next check.
         self._patience = patience
@@ -40,45 +42,39 @@ class IdleServers:
     def begin(self, server: Server) -> None:
         """A server is up. The calls that waited for it have not asked it yet."""
         server.channel.last_used = time.monotonic()
-        self._look(server)
+        self._threads.do(functools.partial(self._stop_when_idle, server))
 
-    def _look(self, server: Server) -> None:
-        """Stop a server that was not used for long; else check again when that is possible."""
-        patience = self._patience()
-        if not patience or server.is_over:
-            return
-        now = time.monotonic()
+    def _stop_when_idle(self, server: Server) -> None:
+        """Stop a server as soon as it was not used for long."""
+        while (patience := self._patience()) and not server.is_over:
+            now = time.monotonic()
 
-        def used(server: Server) -> bool:
-            return _is_needed(server) or now < server.channel.last_used + patience
+            def used(server: Server, since: float = now - patience) -> bool:
+                return _is_needed(server) or since < server.channel.last_used
 
-        if used(server) or not self._retire(server, used):
+            if not used(server) and self._retire(server, used):
+                self._retirement.stop([server])
+                return
             # A server that is needed now counts as used until now.
-            since = now if _is_needed(server) else server.channel.last_used
-            self._timers.at(since + patience, lambda: self._look(server))
-            return
-        self._do(lambda: self._retirement.stop([server]))
-
-    def _do(self, job: Callable[[], object]) -> None:
-        """Do a job that may take long, as soon as there is a thread for it."""
-        if not self._retirement.do(job):
-            self._timers.at(time.monotonic() + TRY_AGAIN, lambda: self._do(job))
+            last_used = now if _is_needed(server) else server.channel.last_used
+            if not self._threads.pause(last_used + patience):
+                return
 
     def stop_when_unused(self, server: Server, on_end: Callable[[Server], None]) -> None:
-        """Stop a replaced server when no call needs it any more. Returns at once."""
-        latest = time.monotonic() + LAST_ANSWERS
+        """Stop a replaced server when no call needs it any more. Returns at once.
 
-        def look() -> None:
-            if _is_needed(server) and time.monotonic() < latest:
-                self._timers.at(time.monotonic() + LOOK_EVERY, look)
-            else:
-                self._do(end)
+        Where there is no thread for that, it is stopped when the workspace closes.
+        """
 
-        def end() -> None:
+        def wait_and_stop() -> None:
+            latest = time.monotonic() + LAST_ANSWERS
+            while _is_needed(server) and time.monotonic() < latest:
+                if not self._threads.pause(time.monotonic() + LOOK_EVERY):
+                    return
             on_end(server)
             self._retirement.stop([server])
 
-        self._timers.at(time.monotonic() + LOOK_EVERY, look)
+        self._threads.do(wait_and_stop)
 
 
 def _is_needed(server: Server) -> bool:

@@ -16,8 +16,7 @@ from lspkit.errors import LspkitError, RequestTimeoutError, ServerBrokenError
 from lspkit.protocol import events
 from lspkit.protocol.session import Session, State, params_of
 from lspkit.protocol.watching.registrations import WatchRegistrations
-from lspkit.runtime.concurrency.broadcast import Broadcast
-from lspkit.runtime.concurrency.waiter import Waiter
+from lspkit.runtime.concurrency.waiter import Broadcast, Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.child import Child, LaunchError

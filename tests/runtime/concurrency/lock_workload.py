@@ -22,9 +22,9 @@ import lspkit
 from lspkit.runtime.pool import pool
 from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.guardian import Guardian
-from lspkit.runtime.process.sidecar import start_all, stop_all
+from lspkit.runtime.process.sidecar import Sidecar
+from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher
-from lspkit.runtime.watch.watchfiles_backend import WatchfilesNotifier
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.service.client import Client
 from lspkit.service.remote_workspace import RemoteEngine
@@ -61,7 +61,7 @@ def main(folder: str) -> None:
     """Run all parts, in folders of their own."""
     os.environ["LSPKIT_TRUST"] = "always"
     parts = (
-        *(many_callers, new_configuration, forwarded_request, idle_server, sidecar, watchfiles),
+        *(many_callers, new_configuration, forwarded_request, idle_server, sidecar, polling),
         *(service, http),
     )
     for part in parts:
@@ -215,18 +215,19 @@ def sidecar(place: Path) -> None:
     """A program beside a server ends, is started again, and is stopped."""
     argv = [sys.executable, "-I", "-S", "-c", "print('on')"]
     guardian, restart = Guardian(), Restart(base=0.01, most=0.01)
-    beside = start_all([argv], str(place), {}, guardian, restart=restart)
+    program = Sidecar(argv, str(place), {}, guardian, restart=restart)
+    program.start()
     deadline = time.monotonic() + PATIENCE
-    while beside[0].status().restarts < 1 and time.monotonic() < deadline:
+    while program.status().restarts < 1 and time.monotonic() < deadline:
         threading.Event().wait(0.01)
-    stop_all(beside)
+    program.stop()
     guardian.close()
 
 
-def watchfiles(place: Path) -> None:
+def polling(place: Path) -> None:
     """The notifier of other systems, in the same watcher."""
     seen = threading.Event()
-    watcher = Watcher(str(place), lambda _: seen.set(), notifier=WatchfilesNotifier)
+    watcher = Watcher(str(place), lambda _: seen.set(), notifier=Notifier)
     until_ready(watcher)
     (place / "a.scr").write_text(SOURCE, encoding="utf-8")
     watcher.catch_up(time.monotonic() + PATIENCE)

@@ -33,7 +33,6 @@ SEMAPHORES = {
     "Connection._something",
     "Peer._something",
     "Signal._lock",
-    "Timers._news",
     "Waiter.lock",
     "_Part._turn",  # nobody waits for it
     "_Part.ready",
@@ -159,7 +158,7 @@ def test_locks_are_taken_in_the_order_of_the_table(tmp_path):
     # So much that the program is known to have done what it is for.
     pairs = {(held, taken) for held, taken, _ in edges}
     assert pairs >= {
-        ("Watcher._found", "EventQueue.delivery"),
+        ("Watcher._delivery", "EventQueue.delivery"),
         ("EventQueue.delivery", "Pool._lock"),
         ("Pool._lock", "DocumentChannel.lock"),
         ("Teardown._lock", "Child._lock"),

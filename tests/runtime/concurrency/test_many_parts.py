@@ -15,7 +15,7 @@ import pytest
 import lspkit
 from lspkit.runtime import engine
 from lspkit.runtime.concurrency import parallel
-from lspkit.runtime.concurrency.thread_cache import ThreadCache
+from lspkit.runtime.concurrency.threads import ThreadCache
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.runtime.host.test_run_command import asks_for, commanded
 from tests.scripted import SOURCE, comes_true, config_for
@@ -44,7 +44,8 @@ def opened(folder: Path, hung: list[str], **well: list[str]) -> Iterator[lspkit.
         (folder / name).write_text("ERROR\n", encoding="utf-8")
     servers: dict[str, Any] = {"hung": {"command": hung, "extensions": [".hang"]}}
     servers |= {name: config_for(argv)["lsp"]["scripted"] for name, argv in well.items()}
-    with lspkit.Workspace(folder, config={"lsp": servers}) as ws:
+    timing = {"idleShutdownMs": 0}  # else a thread per server waits until it is idle
+    with lspkit.Workspace(folder, config={"lsp": servers, "timing": timing}) as ws:
         ws.document_symbols("a.hang")
         assert is_all_dirty(ws.check_all(NAMES))
         yield ws

@@ -15,7 +15,7 @@ import lspkit
 from lspkit.runtime.concurrency import parallel
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.parallel import hand_over, in_parallel, submit_to
-from lspkit.runtime.concurrency.thread_cache import ThreadCache
+from lspkit.runtime.concurrency.threads import ThreadCache
 from lspkit.runtime.concurrency.waiter import Waiter
 from tests.runtime.concurrency.test_thread_cache import occupy
 from tests.scripted import interrupted

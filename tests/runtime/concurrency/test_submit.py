@@ -9,7 +9,7 @@ import weakref
 import pytest
 
 import lspkit
-from lspkit.runtime.concurrency.broadcast import FEW
+from lspkit.runtime.concurrency.waiter import FEW
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE, ask, comes_true, workspace
 

@@ -29,14 +29,6 @@ def ends(job) -> bool:
     return not thread.is_alive()
 
 
-def test_every_step_is_done_once():
-    done = []
-    closing = Teardown(lambda: done.append(1), lambda: done.append(2))
-    assert closing.run()
-    assert closing.run()
-    assert done == [1, 2]
-
-
 def test_a_step_that_fails_keeps_none_from_being_done_and_is_done_by_the_next():
     done = []
 

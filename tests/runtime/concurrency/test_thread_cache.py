@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextvars
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from lspkit.runtime.concurrency import thread_cache
-from lspkit.runtime.concurrency.thread_cache import ThreadCache
+from lspkit.runtime.concurrency import threads
+from lspkit.runtime.concurrency.threads import ThreadCache
 from tests.scripted import comes_true
 
 PATIENCE = 20.0
@@ -81,7 +82,7 @@ def test_a_job_may_be_begun_from_the_main_thread_and_from_a_job(cache):
 
 
 def test_a_thread_without_work_ends(cache, monkeypatch):
-    monkeypatch.setattr(thread_cache, "IDLE", 0.02)
+    monkeypatch.setattr(threads, "IDLE", 0.02)
     occupy(cache, 3).set()
     assert comes_true(lambda: running() == 0)
     assert not cache._workers
@@ -90,7 +91,7 @@ def test_a_thread_without_work_ends(cache, monkeypatch):
 
 
 def test_no_job_is_lost_between_threads_that_end_and_jobs_that_come(cache, monkeypatch):
-    monkeypatch.setattr(thread_cache, "IDLE", 0.001)
+    monkeypatch.setattr(threads, "IDLE", 0.001)
     for number in range(300):
         do(cache)
         threading.Event().wait(0.0005 * (number % 5))
@@ -195,3 +196,21 @@ def test_a_job_may_close_the_cache(cache):
     assert closed == [False]  # its own thread is left, which ends by itself
     assert cache.close()
     assert running() == 0
+
+
+def test_a_job_pauses_until_its_time_and_no_longer_than_the_end(cache):
+    due, ends = time.monotonic() + 0.05, list[tuple[bool, float]]()
+    first, last = threading.Event(), threading.Event()
+
+    def work() -> None:
+        ends.append((cache.pause(due), time.monotonic()))
+        first.set()
+        ends.append((cache.pause(due + 3600), time.monotonic()))
+        last.set()
+
+    cache.do(work)
+    assert first.wait(PATIENCE)
+    assert cache.close()
+    assert last.is_set()
+    assert [is_due for is_due, _ in ends] == [True, False]
+    assert ends[0][1] >= due

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.runtime.concurrency.thread_cache import ThreadCache
-from lspkit.runtime.concurrency.threads import OwnThread
-from lspkit.runtime.concurrency.timers import Timers
+from lspkit.runtime.concurrency.threads import OwnThread, ThreadCache
 from lspkit.runtime.process.process_setup import ProcessSetup
 from lspkit.testing import Script
 from tests.runtime.concurrency.test_thread_cache import occupy
@@ -136,7 +134,8 @@ def test_without_another_thread_calls_on_a_server_that_runs_are_carried_out_in_t
     names = [f"{name}.scr" for name in "abcde"]
     for name in names:
         (tmp_path / name).write_text("ERROR\n", encoding="utf-8")
-    with workspace(tmp_path, scripted(Script()), text="ERROR\n") as ws:
+    timing = {"idleShutdownMs": 0}  # else a thread waits until the server is idle
+    with workspace(tmp_path, scripted(Script()), text="ERROR\n", timing=timing) as ws:
         assert ws.check("a.scr").verdict.dirty
         threads = ws._engine.threads
         assert comes_true(lambda: len(threads._idle) == len(threads._workers))
@@ -149,17 +148,3 @@ def test_without_another_thread_calls_on_a_server_that_runs_are_carried_out_in_t
     assert {report.verdict.value for report in reports.values()} == {"dirty"}
     assert len(reports) == len(names)
     assert project.other_files.verdict.dirty
-
-
-def test_a_job_that_no_timer_can_call_is_dropped_and_the_next_is_done(refused):
-    timers, called, done = Timers(), [], threading.Event()
-    refused.append("-timers")
-    with pytest.raises(RuntimeError, match=REFUSED):
-        timers.at(0.0, lambda: called.append(1))
-    refused.clear()
-    try:
-        timers.at(0.0, done.set)
-        assert done.wait(PATIENCE)
-        assert called == []
-    finally:
-        timers.close()

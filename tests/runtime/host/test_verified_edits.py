@@ -11,8 +11,8 @@ import pytest
 import lspkit
 from lspkit.edit_types import FileEdit, TextEdit, WorkspaceEdit
 from lspkit.runtime.pool import disk_events
-from lspkit.runtime.watch import scanner
-from lspkit.runtime.watch.notifier import PollingNotifier
+from lspkit.runtime.watch import watcher as watcher_module
+from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from lspkit.types import Position, Range
@@ -94,8 +94,8 @@ def test_what_others_change_before_an_edit_is_seen_when_it_is_verified(
     tmp_path, scripted, monkeypatch
 ):
     """Both checks are parts of one call, and the second one has to look around anew."""
-    monkeypatch.setattr(scanner, "POLL", 60.0)  # the watcher tells nothing by itself
-    monkeypatch.setattr(disk_events, "Watcher", partial(Watcher, notifier=PollingNotifier))
+    monkeypatch.setattr(watcher_module, "POLL", 60.0)  # the watcher tells nothing by itself
+    monkeypatch.setattr(disk_events, "Watcher", partial(Watcher, notifier=Notifier))
     slow = Fault(PULL, "delay", seconds=1.0, nth=2)
     argv = scripted(Script(diagnostics=BY_PULL, faults=[slow]))
     path, word = tmp_path / "b.scr", Range(Position(1, 1), Position(1, 5))

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
 
 import lspkit
-from lspkit.runtime.pool import retirement
-from lspkit.runtime.pool.retirement import Retirement
 from lspkit.testing import Fault, Log, Script
 from tests.scripted import SOURCE, ask, comes_true, config_for, lives, workspace
 
 PUSH = "textDocument/publishDiagnostics"
 IDLE = {"idleShutdownMs": 100}
+
+
+def is_idle(ws: lspkit.Workspace) -> bool:
+    """Whether no thread of a workspace has a job."""
+    threads = ws._engine.threads
+    return len(threads._workers) == len(threads._idle)
 
 
 def _is_gone(pid: int) -> bool:
@@ -62,26 +65,6 @@ def test_who_asks_at_the_very_moment_of_the_stop_has_an_answer(tmp_path, scripte
             assert ask(ws) == "1:5"
 
 
-def test_a_server_for_whose_stop_there_is_no_thread_is_stopped_later(
-    tmp_path, scripted, monkeypatch
-):
-    do, refused = Retirement.do, []
-
-    def refuse_twice(stopping: Retirement, job: Callable[[], object]) -> bool:
-        if len(refused) < 2:
-            refused.append(job)
-            return False
-        return do(stopping, job)
-
-    monkeypatch.setattr(retirement, "TRY_AGAIN", 0.01)
-    argv = scripted(Script())
-    with workspace(tmp_path, argv, timing=IDLE) as ws:
-        monkeypatch.setattr(Retirement, "do", refuse_twice)
-        assert ask(ws) == "1:5"
-        assert _is_gone(Log.of(argv).pids()[0])
-    assert len(refused) == 2
-
-
 def test_a_configuration_without_an_idle_stop_ends_it(tmp_path, scripted):
     argv = scripted(Script())
     (tmp_path / "a.scr").write_text(SOURCE, encoding="utf-8")
@@ -91,7 +74,7 @@ def test_a_configuration_without_an_idle_stop_ends_it(tmp_path, scripted):
         assert ask(ws) == "1:5"
         file.write_text(json.dumps({**config_for(argv), "timing": {"idleShutdownMs": 0}}))
         ws.reload()
-        assert comes_true(lambda: not ws._engine._timers._due)  # it has been looked at
+        assert comes_true(lambda: is_idle(ws))  # it has been looked at
         assert ask(ws) == "1:5"
     assert len(Log.of(argv).pids()) == 1
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.runtime.concurrency.timers import Timers
 from lspkit.runtime.pool import restart_debounce
-from lspkit.runtime.pool.restart_debounce import start_when_still
+from lspkit.runtime.pool.restart_debounce import wait_until_still
 from lspkit.runtime.pool.slot import Slot
 from lspkit.servers.definition_parts import ConfigFiles, DiskReactions
 from lspkit.testing import Diagnostics, Log, Script
@@ -21,28 +19,21 @@ from tests.scripted import workspace
 FAR = 1000.0
 
 
-@pytest.fixture
-def timers() -> Iterator[Timers]:
-    timers = Timers()
-    yield timers
-    timers.close()
-
-
 def seat(changed_at: float) -> Slot:
     return Slot(None, 0.0, changed_at=changed_at)  # type: ignore[arg-type]
 
 
-def test_one_whose_files_are_still_is_started_at_once(timers):
-    started: list[int] = []
-    start_when_still(timers, seat(time.monotonic() - FAR), lambda: started.append(1))
-    assert started == [1]
+@pytest.mark.parametrize(("changed", "waits"), [(-FAR, 0), (FAR, 1)])
+def test_files_that_are_never_still_do_not_hinder_it_for_ever(changed, waits):
+    pauses: list[float] = []
 
+    def pause(until: float) -> bool:
+        pauses.append(until)
+        return False
 
-def test_files_that_are_never_still_do_not_hinder_it_for_ever(timers, monkeypatch):
-    monkeypatch.setattr(restart_debounce, "LATEST", 0.05)
-    started = threading.Event()
-    start_when_still(timers, seat(time.monotonic() + FAR), started.set)
-    assert started.wait(30)
+    began = time.monotonic()
+    wait_until_still(seat(began + changed), pause)
+    assert [round(until - began) for until in pauses] == [restart_debounce.LATEST] * waits
 
 
 def test_a_check_while_packages_are_installed_is_answered_when_that_is_over(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from lspkit.runtime.concurrency.broadcast import FEW, Broadcast
+from lspkit.runtime.concurrency.waiter import FEW, Broadcast
 from lspkit.runtime.server.document_queue import DocumentQueue, QueueEntry
 
 
