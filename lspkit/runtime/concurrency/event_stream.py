@@ -55,6 +55,8 @@ class EventStream(Generic[T]):
         with self._lock:
             if self._events.empty():
                 self._put_missing()
+            if self._closed and self._events.empty():  # an interrupt has taken the end
+                return None
         if timeout is not None:
             timeout = min(max(0.0, timeout), threading.TIMEOUT_MAX)
         try:
