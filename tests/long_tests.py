@@ -38,8 +38,7 @@ class Long(NamedTuple):
 
 LONG = (
     Long("tests/real/same/test_same_as", "whole packages against compilers", ("[ty-pendulum]",)),
-    Long("tests/real/test_build_scripts.py", "cargo builds a project"),
-    Long("tests/real/test_read_back.py", "cargo checks a project"),
+    Long("tests/real/test_cargo.py", "cargo builds and checks a project"),
     Long("tests/real/test_foreign_files.py", "Java starts a seldom used server"),
     Long("tests/real/test_vue.py", "two seldom used servers start"),
     Long("tests/real/test_yaml_edits.py", "a race over many rounds on a seldom used server"),
@@ -51,12 +50,12 @@ LONG = (
     Long(
         "tests/real/test_every_operation.py",
         "every operation of every server",
-        ("TestTy", "TestTypescript7", "TestClangd", "TestRuff"),
+        ("TestTy::", "TestTypescript7::", "TestClangd::"),
     ),
     Long(
         "tests/service/test_same_real_results.py",
         "every operation of two servers",
-        ("TestTy:",),
+        ("TestTy::",),
     ),
     Long("tests/service/test_process_all_services.py::test_all_services_are_ended", "waits long"),
     Long("tests/service/test_process_stop_command.py::test_a_service_that_hangs", "waits long"),

@@ -31,8 +31,7 @@ from tests.real.reading import (
 )
 from tests.real.recording import recorded, sent
 from tests.real.running import command, raw_client, workspace
-from tests.real.samples import Sample
-from tests.real.samples_more import SAMPLES
+from tests.real.samples import SAMPLES, Sample
 
 #: Seconds for one question, on a busy machine.
 TIMEOUT = 60.0

@@ -15,7 +15,7 @@ from tests import real_servers
 from tests.real.abilities import ABILITIES
 from tests.real.both import TIMEOUT
 from tests.real.running import command, workspace
-from tests.real.samples_more import SAMPLES
+from tests.real.samples import SAMPLES
 
 pytestmark = pytest.mark.server
 

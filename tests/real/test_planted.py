@@ -22,8 +22,7 @@ from lspkit.errors import PositionError, ServerUnavailableError, UnsupportedErro
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.status import ServerStatus
 from tests import real_servers
-from tests.real.planted_files import FILES
-from tests.real.planting import Planted
+from tests.real.planting import FILES, Planted
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 

@@ -12,7 +12,7 @@ from tests.real.abilities import ABILITIES
 from tests.real.both import TIMEOUT
 from tests.real.recording import recorded, sent, texts_sent
 from tests.real.running import command, workspace
-from tests.real.samples_more import SAMPLES
+from tests.real.samples import SAMPLES
 
 pytestmark = pytest.mark.server
 

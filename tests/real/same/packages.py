@@ -2,7 +2,7 @@
 
 Where their sources come from is pinned in `tools/server_pins.py`; `make servers` fetches them, and
 a test works on a copy. Each language brings the configuration that both sides read, the compiler's
-server and the compiler itself, and what it takes to break a file of it (`breaking.py`).
+server and the compiler itself, and what it takes to break a file of it (`agreeing.py`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lspkit import Diagnostic, Evidence, Position, Range, Report, Severity, Verdict
-from tests.real.same.breaking import broken
+from tests.real.same.agreeing import broken
 from tests.real.same.command_line import Finding, Said
 from tests.real.same.comparing import CAPITAL, HINTS, Comparison, unknown
 from tests.real.same.packages import PYTHON

@@ -1,4 +1,7 @@
-"""gopls is not notified of files that are open documents: their text has to be enough."""
+"""gopls is not notified of files that are open documents: their text has to be enough.
+
+It registers all folders of a project in one pattern, and again after each new package.
+"""
 
 from __future__ import annotations
 
@@ -67,3 +70,24 @@ def test_open_files_that_change_together_are_all_seen(
             found = {path.name: report.verdict.value for path, report in reports.items()}
             main = "clean" if module == wanted else "dirty"
             assert found == {"go.mod": "clean", "lib.go": "clean", "main.go": main}
+
+
+def package(folder: Path, name: str, body: str = "") -> Path:
+    path = folder / name / "file.go"
+    path.parent.mkdir()
+    path.write_text(f"package {name}\n\nfunc Value() int {{ return 1 }}\n{body}", encoding="utf-8")
+    return path
+
+
+def test_many_new_packages_in_a_large_project_are_checked(tmp_path: Path) -> None:
+    real_servers.require("gopls")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "go.mod").write_text("module example.com/one\n\ngo 1.15\n", encoding="utf-8")
+    paths = [package(folder, f"package{number}") for number in range(120)]
+    with workspace_with(folder, {"gopls": real_servers.command("gopls")}) as ws:
+        assert ws.check(paths[0], timeout=60).verdict.clean
+        for number in range(20):
+            new = package(folder, f"new{number}", "func Broken() int { return missing }\n")
+            report = ws.check(new, timeout=60)
+            assert (report.verdict.value, report.why) == ("dirty", "")

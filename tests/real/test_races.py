@@ -1,8 +1,10 @@
-"""A short overlap race on each server that can be had everywhere, and Vue's: no verdict is wrong.
+"""Short overlap and shape races: no verdict is wrong.
 
-Edits come faster than answers, through lspkit and behind its back, on one file and on two that
-depend on each other. The long race is `python -m tools.write_freshness_page`; what it found is in
-docs/freshness.md.
+In the overlap race edits come faster than answers, through lspkit and behind its back, on one file
+and on two that depend on each other; it is run on each server that can be had everywhere, and on
+Vue's. In the shape race files, folders, links, stubs, packages and configuration come, go and are
+replaced; what is true is said by a fresh process. The long races are
+`python -m tools.write_freshness_page`; what they found is in docs/freshness.md.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ import pytest
 
 from benchmarks.overlap_projects import COURSES
 from benchmarks.overlap_truth import Tally
+from benchmarks.shape import race as shape_race
+from benchmarks.shape_projects import PROJECTS
 from tests import real_servers
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
@@ -80,3 +84,25 @@ def test_a_race_on_one_file_has_a_second_form_where_a_server_looks_across_files(
         "vue",
         "yaml",
     }
+
+
+#: Each state is judged by a process of its own.
+SHAPE_ROUNDS = 5
+
+
+@pytest.mark.parametrize("server", ["ty", "clangd", "gopls", "typescript-7"])
+def test_no_verdict_is_wrong_while_the_set_of_files_changes(server: str, tmp_path: Path) -> None:
+    real_servers.require(server)
+    tally = shape_race(server, tmp_path, SHAPE_ROUNDS, 7)
+    assert tally.stories == []
+    assert tally.rounds == SHAPE_ROUNDS
+    # Otherwise nothing was shown.
+    assert tally.sure >= SHAPE_ROUNDS - 1, tally.reasons
+    assert tally.states > SHAPE_ROUNDS / 2
+
+
+def test_the_places_of_a_project_are_in_each_state_different_from_the_others() -> None:
+    for server, project in PROJECTS.items():
+        for place in project.places:
+            texts = [sorted(state.items()) for state in place.states]
+            assert len({str(one) for one in texts}) == len(texts) > 1, (server, place.name)
