@@ -7,8 +7,7 @@ with ProcessPoolExecutor(4) as pool:
         print(result)
 """
 
-from lspkit.batch.batch_check import check
-from lspkit.batch.project_check import Project, ProjectCheck
+from lspkit.batch.batch_check import Project, ProjectCheck, check
 from lspkit.batch.sarif_log import merge_sarif
 
 __all__ = ["Project", "ProjectCheck", "check", "merge_sarif"]

@@ -350,31 +350,6 @@ class Client:
 
     # Methods of the service
 
-    def check_file(
-        self, path: str, text: str | None = None, *, timeout: float | None = None
-    ) -> Any:
-        """Fresh diagnostics of a file, as plain values."""
-        params = {"path": path, "text": text, "timeout": timeout}
-        return self.call("lsp/checkFile", params, timeout=timeout)
-
-    def diagnostics(self) -> Any:
-        """The known diagnostics of all files, by path."""
-        return self.call("lsp/diagnostics")
-
-    def diagnostic_epoch(self) -> int:
-        """A number that every check and every report raises."""
-        epoch: int = self.call("lsp/diagnosticEpoch")["epoch"]
-        return epoch
-
-    def diagnostics_after(self, epoch: int, wait: float = 0.0) -> Any:
-        """The known diagnostics, after waiting for an epoch that is newer."""
-        params = {"afterEpoch": epoch, "waitMs": int(wait * 1000)}
-        return self.call("lsp/diagnosticsAfter", params, timeout=wait + ANSWER_TIMEOUT)
-
-    def operation(self, input: Any) -> Any:
-        """Call the single tool for a model, and return its envelope."""
-        return self.call("lsp/operation", input)
-
     def tool_result(
         self,
         tool: str,

@@ -37,9 +37,10 @@ from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.service.wire_values import decode_call, encode_error, encode_result, encode_value
 from lspkit.types import to_plain
 
-# One request of a client, from its arrival to its answer.
-
+log = logging.getLogger("lspkit.service")
 T = TypeVar("T")
+
+# One request of a client, from its arrival to its answer.
 
 #: JSON-RPC: the request failed in a way that its `data` describes.
 CALL_FAILED = -32000
@@ -89,8 +90,6 @@ class IncomingCall:
         """Carry out a request of a workspace. `client` is as in `Limits`."""
         return self._engine.run(request, Limits(timeout, self.cancel, self.answer_log, client))
 
-
-log = logging.getLogger("lspkit.service")
 
 #: Requests of one client that may be in progress. Each has a thread.
 MOST_CALLS = 200

@@ -40,16 +40,6 @@ class CallParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     cancelled: bool = False
 
 
-class _OutgoingCall(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The parameters of `lsp/call` before they are encoded."""
-
-    method: str
-    params: Any
-    timeout: float | None = None
-    escaped: bool = False
-    cancelled: bool = False
-
-
 EMPTY_LIST, NULL = msgspec.Raw(b"[]"), msgspec.Raw(b"null")
 
 
@@ -169,12 +159,8 @@ def encode_call(
     # JSON has no infinity.
     left = None if timeout is None or timeout == float("inf") else max(0.0, timeout)
     name = OPERATIONS[type(request)].name
-    try:
-        plain = _OutgoingCall(name, request, left, cancelled=cancelled)
-        return msgspec.Raw(_encoder.encode(plain))
-    except UnicodeEncodeError:
-        params, escaped = encode_value(request)
-        return msgspec.Raw(_encoder.encode(_OutgoingCall(name, params, left, escaped, cancelled)))
+    params, escaped = encode_value(request)
+    return msgspec.Raw(_encoder.encode(CallParams(name, params, left, escaped, cancelled)))
 
 
 def decode_call(raw: bytes) -> tuple[Request[Any], float | None, bool]:

@@ -110,7 +110,7 @@ def test_an_overlay_is_for_the_calls_of_its_client_alone(
     assert counts(other) == [1]
     with drafter.overlay({A: "def second\n"}):
         assert counts(drafter, other, drafter) == [0, 1, 0]
-        assert client_of(other).check_file(A)["verdict"] == "dirty"
+        assert client_of(other).call("lsp/checkFile", {"path": A})["verdict"] == "dirty"
         told = client_of(drafter).tool_result("write", {"file_path": A}, "written")
         assert told.endswith("LSP errors from before the edit that remain: 1")
         other.write(A, "def greet\n")

@@ -61,7 +61,7 @@ def test_a_timeout_of_a_submitted_call_holds(silent: lspkit.Workspace) -> None:
 def test_a_timeout_of_a_plain_call_holds(silent: lspkit.Workspace) -> None:
     began = time.monotonic()
     with pytest.raises(ServerUnavailableError, match="the service does not answer"):
-        client_of(silent).check_file(A, timeout=0.3)
+        client_of(silent).call("lsp/checkFile", {"path": A}, timeout=0.3)
     assert 0.3 < time.monotonic() - began < 0.3 + OVERRUN
 
 

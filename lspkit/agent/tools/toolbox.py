@@ -63,6 +63,8 @@ from lspkit.visible_text import one_line
 from lspkit.workspace import CHECK_TIMEOUT, Workspace
 from lspkit.workspace_boundary import Boundary, absolute_path, locate
 
+log = logging.getLogger("lspkit.agent")
+
 # Checks the items of a call hierarchy that a model passes back.
 #
 # An item contains a URI, which a model may have changed. So the file must be inside the boundary. A
@@ -70,7 +72,7 @@ from lspkit.workspace_boundary import Boundary, absolute_path, locate
 # accepted later.
 
 #: Most items that are recorded.
-MOST = 2_000
+MOST_RECORDED = 2_000
 #: Characters of a URI in a message.
 LONGEST_SHOWN = 60
 
@@ -80,7 +82,7 @@ class HierarchyItems:
 
     def __init__(self) -> None:
         #: Digests. Each operation on the deque is atomic, so it needs no lock.
-        self._known: collections.deque[bytes] = collections.deque(maxlen=MOST)
+        self._known: collections.deque[bytes] = collections.deque(maxlen=MOST_RECORDED)
 
     def note(self, result: Any) -> None:
         """Record the items of a result."""
@@ -156,8 +158,6 @@ def check_permission(row: ToolSpec, tool: str, config: Config) -> None:
     if permission_of(tool, row.operation, config) == "deny":
         raise PermissionRefused(f"{called} is denied by the configuration (permissions)")
 
-
-log = logging.getLogger("lspkit.agent")
 
 #: Raises an `LspkitError` if a host does not allow an absolute path.
 PathCheck = Callable[[str], object]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Grandchildren of the client: processes that the scripted server leaves behind.
 #
 # Each is a `sleep` that ends by itself after five minutes, so that a failed test run does not
-# litter the machine for ever. `start` returns when the grandchild runs its own program: from then
+# litter the machine for ever. `start_grandchild` returns when it runs its own program: from then
 # on its session, its signals and its environment are what its kind says.
 
 #: group: a plain child in the server's process group. session: a child in a session of its own.
@@ -41,7 +41,7 @@ KINDS = ("group", "session", "escaped")
 _PROGRAM = ("/bin/sleep", "300")
 
 
-def start(kind: str, inherit: bool) -> int:
+def start_grandchild(kind: str, inherit: bool) -> int:
     """Starts a grandchild and returns its pid. `inherit`: it keeps the server's output open."""
     ready, tell = os.pipe()  # close-on-exec: the read below ends when the program runs
     child = os.fork()
@@ -103,7 +103,7 @@ class BadScript(Exception):
     """The script is not what the documentation says."""
 
 
-def load(path: str) -> dict[str, Any]:
+def load_script(path: str) -> dict[str, Any]:
     """The script with every default filled in."""
     try:
         with open(path, encoding="utf-8") as file:
@@ -174,7 +174,7 @@ def _grandchild(given: Any) -> dict[str, Any]:
     return {"when": "start", "nth": 1, "inherit": False, **order}
 
 
-def due(order: dict[str, Any], names: tuple[str, ...], counts: dict[str, int], run: int) -> bool:
+def is_due(order: dict[str, Any], names: tuple[str, ...], counts: dict[str, int], run: int) -> bool:
     """Is this order for the present occurrence of a message?
 
     `names` are the message's method and, for a request of the client, "*". `counts` says how often
@@ -434,11 +434,11 @@ class ScriptedServer:
     def speak(self, names: tuple[str, ...]) -> None:
         """Starts the grandchildren and says the things that are due at this moment."""
         for order in self.script["grandchildren"]:
-            if due(order, names, self.counts, self.run_number):
-                pid = start(order["kind"], order["inherit"])
+            if is_due(order, names, self.counts, self.run_number):
+                pid = start_grandchild(order["kind"], order["inherit"])
                 self.log(grandchild={"kind": order["kind"], "pid": pid})
         for order in self.script["say"]:
-            if not due(order, names, self.counts, self.run_number):
+            if not is_due(order, names, self.counts, self.run_number):
                 continue
             if "seconds" in order:
                 self.later(order["seconds"], partial(self.say, order))
@@ -481,7 +481,7 @@ class ScriptedServer:
 
     def deliver(self, names: tuple[str, ...], out: Outgoing) -> None:
         for fault in self.script["faults"]:
-            if due(fault, names, self.counts, self.run_number):
+            if is_due(fault, names, self.counts, self.run_number):
                 faults.apply(self, out, fault)
         if out.dropped:
             return
@@ -519,7 +519,7 @@ def main(argv: list[str], kind: type[ScriptedServer] = ScriptedServer) -> int:
         sys.stderr.write("usage: scripted_server.py SCRIPT.json (see docs/testing.md)\n")
         return USAGE
     try:
-        script = load(argv[1])
+        script = load_script(argv[1])
     except BadScript as error:
         sys.stderr.write(f"bad script: {error}\n")
         return USAGE

@@ -8,7 +8,7 @@ import pytest
 
 import lspkit
 from lspkit.agent import Toolbox
-from lspkit.agent.tools.toolbox import MOST, HierarchyItems
+from lspkit.agent.tools.toolbox import MOST_RECORDED, HierarchyItems
 from lspkit.testing import Diagnostics, Log, Say, Script
 from lspkit.types import CallItem, Position, Range
 from tests.agent.tools.calling import PLACE, able, codes, served
@@ -69,10 +69,10 @@ def test_the_last_items_are_remembered_and_no_more():
     items.note(
         [
             CallItem("x", "function", None, somewhere, somewhere, "", raw=f'{{"n": {number}}}')
-            for number in range(3 * MOST)
+            for number in range(3 * MOST_RECORDED)
         ]
     )
-    assert len(items._known) == MOST
+    assert len(items._known) == MOST_RECORDED
 
 
 def test_findings_about_files_that_may_not_be_read_are_not_shown(tmp_path, scripted):
