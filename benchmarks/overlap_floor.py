@@ -19,7 +19,7 @@ from benchmarks.overlap_projects import Template, Text
 from benchmarks.raw import CAPABILITIES, Message, RawServer, TooLate
 from benchmarks.sections import QUICK
 from lspkit import Verdict
-from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.capabilities import InitializeOptions
 from lspkit.protocol.open_documents import SyncOptions
 from lspkit.servers.adapters.adapter_table import adapter_of
 from lspkit.servers.definition import Definition

@@ -24,11 +24,10 @@ _lock = threading.Lock()
 #: The types for which it is complete.
 _complete: set[Any] = set()
 
-if hasattr(os, "register_at_fork"):  # not on Windows
-    # A fork waits: a child would keep what another thread has collected by halves.
-    os.register_at_fork(
-        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
-    )
+# A fork waits: a child would keep what another thread has collected by halves.
+os.register_at_fork(
+    before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+)
 
 
 @overload

@@ -9,7 +9,7 @@ import stat
 
 def open_regular(path: str, flags: int) -> int:
     """An opener for `open` that fails unless it is a regular file: others could block."""
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
@@ -23,3 +23,8 @@ def read_regular(path: str, most: int) -> bytes:
             return file.read(most)
     except OSError:
         return b""
+
+
+def read_regular_text(path: str, most: int) -> str:
+    """The same as text; what is not UTF-8 is replaced."""
+    return read_regular(path, most).decode("utf-8", "replace")

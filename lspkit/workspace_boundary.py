@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+import pwd
 import stat
 from collections.abc import Callable, Iterator
 
@@ -16,7 +17,7 @@ import msgspec
 
 from lspkit.errors import PathError
 from lspkit.limits import LONGEST_PATH
-from lspkit.protocol.watching.globs import compile_glob
+from lspkit.protocol.globs import compile_glob
 
 #: Most symbolic links that are followed in one path, as in Linux.
 MOST_LINKS = 40
@@ -91,10 +92,6 @@ def project_tree(workspace: str) -> str:
 @functools.cache
 def own_home() -> str:
     """The real path of the user's home by the user database, not by `HOME`; empty if unknown."""
-    if os.name != "posix":
-        return os.path.realpath(os.path.expanduser("~"))
-    import pwd  # here: not on Windows
-
     try:
         return os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:

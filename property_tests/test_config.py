@@ -15,23 +15,23 @@ from hypothesis import strategies as st
 import lspkit
 from lspkit.config import Config, read_config
 from lspkit.config.config_files import PROJECT_FILES
-from lspkit.config.jsonc import NotJson, blank_comments, decode, positions
-from lspkit.config.key_aliases import (
+from lspkit.config.file_syntax import NotJson, blank_comments, decode, positions
+from lspkit.config.load import load
+from lspkit.config.merge import Layer, Origin, leaves, merge_layers, merge_values, origins_of
+from lspkit.config.model import ServerConfig
+from lspkit.config.normalize import (
     EXTENSIONS,
     INSIDE_LSP,
     INSIDE_SERVER,
     SERVER_TABLES,
     TIMES,
-    snake,
+    Style,
+    normalize,
 )
-from lspkit.config.load import load
-from lspkit.config.merge import Layer, Origin, leaves, merge_layers, merge_values, origins_of
-from lspkit.config.model import ServerConfig
-from lspkit.config.normalize import Style, normalize
+from lspkit.config.object_reader import REFUSED, check_value
 from lspkit.config.parse import BUILT_IN_VALUES
 from lspkit.config.problems import Path as Place
 from lspkit.config.problems import Problems, place_of
-from lspkit.config.type_check import REFUSED, check_value
 from property_tests.configurations import JSON, LAYERS, NAMES, OBJECTS, SCALARS, SWITCHES, shuffled
 
 # Merging
@@ -174,7 +174,7 @@ KNOWN = sorted(
         *(name for name, _ in INSIDE_SERVER),
     }
 )
-KEYS = st.sampled_from([*KNOWN, *map(snake, KNOWN)]) | NAMES | st.text(max_size=3)
+KEYS = st.sampled_from(KNOWN) | NAMES | st.text(max_size=3)
 STRANGE = st.recursive(
     SCALARS | st.sampled_from(["error", "stdio", "allow", ".x", "", "\0", "\ud800", 10**30, 1e308]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),

@@ -27,10 +27,9 @@ from lspkit.diagnostics.freshness_events import (
     Written,
 )
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.protocol.server_signal import Signal
+from lspkit.protocol.events import Signal
 from lspkit.servers.adapters.adapter import Adapter
-from lspkit.servers.adapters.jdtls import Jdtls
-from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
+from lspkit.servers.adapters.systems_adapters import Jdtls, RustAnalyzer
 
 MINE, OTHER = "file:///mine", "file:///other"
 TIMES = st.integers(0, 40).map(lambda tenths: tenths / 2)

@@ -8,7 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lspkit.protocol.watching.globs import compile_glob
+from lspkit.protocol.globs import compile_glob
 
 NAMES = st.text("ab.", min_size=1, max_size=3)
 PATHS = st.lists(NAMES, min_size=1, max_size=5).map("/".join)

@@ -24,8 +24,7 @@ from hypothesis import strategies as st
 from sansio_lsp_client.io_handler import _make_response, _parse_messages
 from sansio_lsp_client.structs import Request, Response, TextDocumentContentChangeEvent
 
-from lspkit.protocol.capabilities import Capabilities, DocumentKey
-from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.capabilities import Capabilities, DocumentKey, InitializeOptions
 from lspkit.protocol.open_documents import Documents
 from lspkit.protocol.session import Session
 from lspkit.protocol.text import Text

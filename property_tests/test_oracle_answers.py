@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from sansio_lsp_client.structs import LocationLink, MarkedString, MarkupContent
 
 from lspkit.protocol import events
-from lspkit.protocol.capabilities import Registration
-from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.capabilities import InitializeOptions, Registration
 from lspkit.protocol.session import Session
 from lspkit.protocol.wire import results
 from lspkit.protocol.wire.framing import FrameReader, frame

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from lspkit.protocol import events
-from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.capabilities import InitializeOptions
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.wire.framing import FrameReader, frame
 from lspkit.protocol.wire.messages import parse

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lspkit.protocol.watching.registrations import CREATED, DELETED, FileEvent
+from lspkit.protocol.registrations import CREATED, DELETED, FileEvent
 from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.tree_snapshot import is_excluded
 from lspkit.runtime.watch.watcher import Watcher, best_notifier

@@ -15,53 +15,28 @@ POSIX_NAMES = st.binary(min_size=1).map(lambda name: name.replace(b"\0", b"x").r
 POSIX_PATHS = st.lists(POSIX_NAMES).map(
     lambda names: "/" + "/".join(name.decode("utf-8", "surrogateescape") for name in names)
 )
-# A name on Windows is UTF-16 units, paired or not, without these.
-WINDOWS_NAMES = st.text(st.characters(exclude_characters='\0/\\:*?"<>|'), min_size=1)
-WINDOWS_RESTS = st.lists(WINDOWS_NAMES, min_size=1).map("\\".join)
-DRIVE_PATHS = st.tuples(st.sampled_from("ABCXYZ"), WINDOWS_RESTS).map(
-    lambda made: f"{made[0]}:\\{made[1]}"
-)
-HOSTS = st.from_regex(r"[a-z][a-z0-9.$-]{1,14}", fullmatch=True)
-SHARES = st.tuples(HOSTS, WINDOWS_RESTS).map(lambda made: f"\\\\{made[0]}\\{made[1]}")
 PLAIN = re.compile(r"file://[A-Za-z0-9._~%-]*/[A-Za-z0-9._~/%-]*")
 
 
 @given(POSIX_PATHS)
 def test_posix_paths_survive(path: str) -> None:
-    assert uri_to_path(path_to_uri(path, windows=False), windows=False) == path
-
-
-@given(DRIVE_PATHS | SHARES)
-def test_windows_paths_survive(path: str) -> None:
-    assert uri_to_path(path_to_uri(path, windows=True), windows=True) == path
+    assert uri_to_path(path_to_uri(path)) == path
 
 
 @given(POSIX_PATHS)
 def test_a_uri_has_no_character_that_needs_encoding(path: str) -> None:
-    assert PLAIN.fullmatch(path_to_uri(path, windows=False))
+    assert PLAIN.fullmatch(path_to_uri(path))
 
 
 @given(POSIX_PATHS)
 def test_the_standard_library_reads_the_same_bytes(path: str) -> None:
-    parts = urlsplit(path_to_uri(path, windows=False))
+    parts = urlsplit(path_to_uri(path))
     assert unquote_to_bytes(parts.path) == path.encode("utf-8", "surrogateescape")
-
-
-@given(DRIVE_PATHS, st.data())
-def test_spellings_of_a_windows_uri_are_one_path(path: str, data: st.DataObject) -> None:
-    uri = path_to_uri(path, windows=True)
-    drive, rest = uri[8], uri[12:]
-    letter = data.draw(st.sampled_from([drive, drive.upper()]))
-    colon = data.draw(st.sampled_from(["%3A", "%3a", ":"]))
-    start = data.draw(st.sampled_from(["file:///", "file:/", "file://localhost/", "FILE:///"]))
-    spelled = f"{start}{letter}{colon}{rest}"
-    assert uri_to_path(spelled, windows=True) == path
-    assert normalize_uri(spelled, windows=True) == uri
 
 
 @given(POSIX_PATHS, st.data())
 def test_whatever_is_encoded_a_posix_uri_is_one_document(path: str, data: st.DataObject) -> None:
-    own = path_to_uri(path, windows=False)
+    own = path_to_uri(path)
     raw = path.encode("utf-8", "surrogateescape")
     # What is neither ASCII nor a percent sign has to be encoded; the rest may be, or may not.
     spelled = "".join(
@@ -70,10 +45,10 @@ def test_whatever_is_encoded_a_posix_uri_is_one_document(path: str, data: st.Dat
         else f"%{byte:02x}"
         for byte in raw[1:]
     )
-    assert normalize_uri(f"file:///{spelled}", windows=False) == own
+    assert normalize_uri(f"file:///{spelled}") == own
 
 
-@given(st.text() | st.text("file:/%cC3A\\").map("file:".__add__), st.booleans())
-def test_no_text_makes_reading_a_uri_raise(uri: str, windows: bool) -> None:
-    path = uri_to_path(uri, windows=windows)
+@given(st.text() | st.text("file:/%cC3A\\").map("file:".__add__))
+def test_no_text_makes_reading_a_uri_raise(uri: str) -> None:
+    path = uri_to_path(uri)
     assert path is None or path != ""

@@ -140,7 +140,7 @@ DEFINITION: tuple[Thread | Call, ...] = (
     Call(7, "wait_for_answer", "runtime/exchange/ask_server.py", ""),
     Call(8, "Call.wait", "runtime/concurrency/call.py", "blocks; answer, deadline or cancel"),
     Call(3, "locations_of", "operations/navigation.py", ""),
-    Call(4, "read_location_ranges", "protocol/wire/raw_items.py", "decodes an answer"),
+    Call(4, "read_location_ranges", "protocol/wire/results.py", "decodes an answer"),
     Call(4, "find_places", "runtime/host/find_places.py", "URIs become paths"),
     Thread("another thread for calls, if the server does not run yet"),
     Call(0, "Pool._start", "runtime/pool/pool.py", "one start serves all callers"),

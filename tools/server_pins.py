@@ -1,6 +1,6 @@
 """Which language servers the tests use, in which version, and where each one comes from.
 
-Only data lives here; `set_up_servers.py` and `package_folders.py` read it. Adding a server is
+Only data lives here; `set_up_servers.py` and `project_files.py` read it. Adding a server is
 adding its package to a folder below and a row to `PROGRAMS`. Versions are the ones the server
 definitions were measured with. Debian packages carry no version: a security update takes the old
 one off the mirrors, so the candidate of the day is taken and its version written into

@@ -1,6 +1,6 @@
 """Installs the real language servers that the tests talk to, into `.servers/` of the checkout.
 
-`package_folders.py` installs the packages, the tables are in `server_pins.py`. Every program gets
+`project_files.py` installs the packages, the tables are in `server_pins.py`. Every program gets
 a small launcher in `.servers/bin` that sets the search paths it needs; `.servers/servers.json`
 says how to start each server, or why it cannot be had, and `programs.json` the same by launchers.
 A program may have a second source, which is used only where the first one fails. A server without

@@ -17,8 +17,8 @@ import msgspec
 
 from lspkit.config import Config
 from lspkit.servers.definition import Definition
-from lspkit.servers.project.git_ignore import GitIgnore
 from lspkit.servers.project.project_files import walk
+from lspkit.servers.project.skipped_files import GitIgnore
 from lspkit.servers.selection.choose import definitions
 from lspkit.workspace_boundary import absolute_path, not_there
 

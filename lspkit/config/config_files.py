@@ -17,10 +17,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from lspkit.config.jsonc import NotJson, decode, positions
+from lspkit.config.file_syntax import NotJson, decode, decode_toml, lines_of, positions
 from lspkit.config.normalize import Style
 from lspkit.config.problems import ConfigFault, Path, Problems, config_error
-from lspkit.config.pyproject_toml import decode_toml, lines_of
 from lspkit.edits.descriptor import open_fd
 from lspkit.errors import ConfigError
 from lspkit.visible_text import one_line
@@ -193,8 +192,8 @@ def user_folder(kind: Literal["config", "state"], environ: Mapping[str, str], ho
     Unlike platformdirs, this ignores a relative XDG variable: the current folder, which may be a
     project's, must not decide what is trusted.
     """
-    if sys.platform in ("win32", "darwin"):
-        import platformdirs  # here: only on these systems
+    if sys.platform == "darwin":
+        import platformdirs  # here: only on this system
 
         folder = platformdirs.user_config_dir if kind == "config" else platformdirs.user_state_dir
         return folder("lspkit", appauthor=False)
@@ -208,7 +207,7 @@ def _read(file: str) -> str | None:
     try:
         # Checked before it is opened, since opening a device can have effects.
         _refuse_special(file, os.stat(file))
-        flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
         with open_fd(file, flags) as descriptor, open(descriptor, "rb", closefd=False) as stream:
             # Checked again, since the file may have been replaced.
             _refuse_special(file, os.fstat(descriptor))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,14 +18,16 @@ from lspkit.config import merge, parse
 from lspkit.config.config_files import global_file, kind_of_file, read_source, user_home
 from lspkit.config.model import Config, SecurityConfig
 from lspkit.config.normalize import Closer
-from lspkit.config.problems import ConfigWarning, place_of, suggestion_for
+from lspkit.config.object_reader import Object
+from lspkit.config.problems import ConfigWarning, Path, Problems, place_of, suggestion_for
 from lspkit.config.project_file import Project, expand_variables, held_back, read_project
-from lspkit.config.trust.decision import TrustDecision, trust_of
+from lspkit.config.trust.decision import TrustDecision, home_of, trust_of
 from lspkit.config.trust.file_ownership import who_else_can_change
 from lspkit.config.trust.key_gate import EXECUTION_KEYS, remove_blocked
-from lspkit.config.trust.security_section import check_security
+from lspkit.config.trust.root_pattern import compile_pattern
 from lspkit.errors import ConfigError
 from lspkit.msgspec_types import convert
+from lspkit.protocol.globs import pattern_mistake
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside, leads_through, own_home, work_tree
 
@@ -257,3 +259,43 @@ def _unknown_server_warnings(
         for file, id, one in said
         if id not in known and one.get("disabled") is not True
     ]
+
+
+# Further checks of the `security` section of the user's own configuration.
+#
+# An invalid pattern would silently exclude nothing, or trust nobody. So it is a fault, reported
+# with all other faults of the file. A project's file is not checked: the section has no effect
+# there.
+
+
+def check_security(given: Object, environ: Mapping[str, str]) -> None:
+    """Note a fault for each invalid pattern."""
+    said = given.peek("security")
+    if not isinstance(said, dict):
+        return
+    # Other faults of the section are noted when it is read.
+    section = Object(said, (*given.path, "security"), Problems())
+    for path, entry in _text_entries(section, "trustedProjectRoots"):
+        if expected := _root_mistake(entry, environ):
+            given.findings.refuse(path, expected)
+    for path, pattern in _text_entries(section, "exclude"):
+        if why := pattern_mistake(pattern):
+            example = "a glob such as **/secret/**"
+            given.findings.refuse(path, f"{example}; {pattern[:100]!r} is not valid: {why}")
+
+
+def _text_entries(section: Object, name: str) -> Iterator[tuple[Path, str]]:
+    entries, path = section.take(name) or (None, ())
+    if isinstance(entries, list):
+        for number, entry in enumerate(entries):
+            if isinstance(entry, str):
+                yield (*path, number), entry
+
+
+def _root_mistake(entry: str, environ: Mapping[str, str]) -> str:
+    """What is valid instead of the entry; empty if the entry is valid."""
+    try:
+        compile_pattern(entry, home=lambda name: home_of(name, environ))
+    except ConfigError as problem:
+        return problem.expected
+    return ""

@@ -1,6 +1,6 @@
 """The structure of a configuration and its defaults.
 
-The types define what is valid: `type_check.py` checks values against them, and `json_schema.py`
+The types define what is valid: `object_reader.py` checks values against them, and `json_schema.py`
 generates the JSON Schema from them. The description of a type is used in error messages.
 """
 

@@ -12,21 +12,63 @@ from typing import Any
 
 import msgspec
 
-from lspkit.config import key_aliases, model
+from lspkit.config import model
 from lspkit.config.merge import merge_values
-from lspkit.config.object_reader import Object, members_of, open_object, sort_by_fields
+from lspkit.config.object_reader import (
+    REFUSED,
+    Object,
+    members_of,
+    open_object,
+    sort_by_fields,
+    to_json_values,
+)
 from lspkit.config.problems import Path, Problems
-from lspkit.config.type_check import REFUSED, to_json_values
+
+# Alternative names of keys, so that the files of other tools can be used.
+
+#: Beside `lsp`: other names of the object that holds the servers.
+SERVER_TABLES = ("lspServers", "servers")
+
+#: Inside `lsp`: keys that are not servers, and the settings that they stand for.
+INSIDE_LSP: dict[str, tuple[str, ...]] = {
+    "timeout": ("timing", "requestTimeoutMs"),
+    "diagnosticTimeout": ("timing", "diagnosticsWaitTimeoutMs"),
+    "firstTouchTimeout": ("timing", "firstTouchTimeoutMs"),
+    "includeSeverities": ("diagnostics", "includeSeverities"),
+    "maxDiagnosticsPerFile": ("diagnostics", "maxPerFile"),
+    "maxProjectDiagnosticsFiles": ("diagnostics", "maxOtherFiles"),
+    "navigationTools": ("navigationTools",),
+}
+
+#: Inside a server: alternative name and the setting that it stands for. The last one is used.
+INSIDE_SERVER: tuple[tuple[str, str], ...] = (
+    ("initOptions", "initialization"),
+    ("initializationOptions", "initialization"),
+    ("rootMarkers", "roots"),
+    ("rootPatterns", "roots"),
+    ("workspaceRootMarkers", "roots"),
+)
+
+#: Inside a server: extensions, as a list, or as an object with their language ids.
+EXTENSIONS = ("fileTypes", "fileExtensions", "extensionToLanguage")
+
+#: Inside a server: keys that stand for settings in its `timing`.
+TIMES: dict[str, str] = {
+    "startupTimeout": "initializeTimeoutMs",
+    "requestTimeoutMs": "requestTimeoutMs",
+}
+
+#: Inside a server, in the files of other tools: keys that lspkit ignores without a warning.
+#: Restarts are configured in `restart`, and a server's name is its id.
+PASSED_OVER = frozenset(
+    {"name", "restartOnCrash", "maxRestarts", "shutdownTimeout", "loggingConfig"}
+)
 
 #: Servers in one file. Each of them is processed several times.
 MOST_SERVERS = 1000
 
-#: Keys inside `lsp` that are not servers, in camelCase and snake_case.
-RESERVED = frozenset(
-    one
-    for name in ("servers", "enabled", *key_aliases.INSIDE_LSP)
-    for one in (name, key_aliases.snake(name))
-)
+#: Keys inside `lsp` that are not servers.
+RESERVED = frozenset(("servers", "enabled", *INSIDE_LSP))
 
 #: What is valid for `lsp`.
 SERVERS = "true, false, or an object with a key for each server"
@@ -78,7 +120,7 @@ class _Reading:
         enabled = given.read("enabled", bool) is not False
         bare = self._style.bare
         servers: dict[str, Any] = {}
-        for name in key_aliases.SERVER_TABLES:
+        for name in SERVER_TABLES:
             if (taken := given.take(name)) is not None:
                 bare = False
                 servers = merge_values(servers, self._servers(*taken))
@@ -91,7 +133,7 @@ class _Reading:
         said = merge_values(said, given.fields(model.Config, leave_out=("lsp",)))
         if bare:
             servers = self._servers(given.rest(dict), given.path)
-        given.end([*members_of(model.Config), *key_aliases.SERVER_TABLES])
+        given.end([*members_of(model.Config), *SERVER_TABLES])
         if servers or not enabled:
             said["lsp"] = servers if enabled else False
         return sort_by_fields(model.Config, said)
@@ -104,7 +146,7 @@ class _Reading:
         if given is None:
             return {}, {}
         elsewhere: dict[str, Any] = {}
-        for name, (*above, last) in key_aliases.INSIDE_LSP.items():
+        for name, (*above, last) in INSIDE_LSP.items():
             if (read := given.read(name, _type_at((*above, last)))) is not REFUSED:
                 target = elsewhere
                 for step in above:
@@ -157,17 +199,17 @@ def normalize_server(
         said["command"] = command
     if disabled is not None:
         said["disabled"] = disabled
-    given.end(members_of(model.ServerConfig), key_aliases.PASSED_OVER if foreign else ())
+    given.end(members_of(model.ServerConfig), PASSED_OVER if foreign else ())
     return sort_by_fields(model.ServerConfig, said)
 
 
 def _read_aliases(given: Object) -> dict[str, Any]:
     said: dict[str, Any] = {}
-    for name, stands_for in key_aliases.INSIDE_SERVER:
+    for name, stands_for in INSIDE_SERVER:
         if (value := given.read(name, members_of(model.ServerConfig)[stands_for])) is not REFUSED:
             said[stands_for] = value
     times: dict[str, Any] = {}
-    for name, stands_for in key_aliases.TIMES.items():
+    for name, stands_for in TIMES.items():
         if (
             value := given.read(name, members_of(model.ServerTimingConfig)[stands_for])
         ) is not REFUSED:
@@ -203,7 +245,7 @@ def _read_extensions(given: Object) -> dict[str, Any]:
     """Extensions under the names of other tools; an object also gives the language ids."""
     extensions: dict[str, None] = {}
     languages: dict[str, str] = {}
-    for name in key_aliases.EXTENSIONS:
+    for name in EXTENSIONS:
         if (taken := given.take(name)) is None:
             continue
         kind = dict[model.Extension, str] if isinstance(taken[0], dict) else list[model.Extension]

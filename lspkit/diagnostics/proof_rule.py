@@ -17,7 +17,7 @@ from typing import Literal
 
 import msgspec
 
-from lspkit.protocol.server_signal import Signal
+from lspkit.protocol.events import Signal
 
 How = Literal["pull", "version", "ordered", "progress", "quiet"]
 

@@ -46,8 +46,7 @@ from lspkit.operations import FileServersRequest
 from lspkit.runtime.concurrency.call import CancelToken
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.threads import OwnThread, joined
-from lspkit.servers.status import ServerState
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import ServerState, WorkspaceEvent
 from lspkit.version import VERSION
 from lspkit.visible_text import fold_lines, one_line
 from lspkit.workspace import Workspace

@@ -23,8 +23,7 @@ from typing import Any
 from lspkit.agent.tools.source_lines import SourceLines
 from lspkit.errors import LspkitError
 from lspkit.runtime.concurrency.event_stream import EventStream
-from lspkit.servers.status import ServerState
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import ServerState, WorkspaceEvent
 from lspkit.visible_text import fold_lines
 
 #: Seconds before the display appears, and between updates of it.

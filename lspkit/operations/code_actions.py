@@ -18,8 +18,14 @@ from lspkit.operations.request import FileRequest, PositionRequest, check_number
 from lspkit.operations.symbol_positions import position_of
 from lspkit.operations.workspace_edit import translate_edit
 from lspkit.protocol.text import Encoding, Text
-from lspkit.protocol.wire.raw_items import read_actions, read_raw_items
-from lspkit.protocol.wire.results import WireAction, WireCommand, read_action, read_command
+from lspkit.protocol.wire.results import (
+    WireAction,
+    WireCommand,
+    read_action,
+    read_actions,
+    read_command,
+    read_raw_items,
+)
 
 #: The kind of actions that are about a whole file.
 SOURCE = "source"

@@ -29,8 +29,12 @@ from lspkit.operations.reply_parsing import (
 from lspkit.operations.request import PositionRequest, Request, T_co, operation
 from lspkit.operations.symbol_positions import ask_at
 from lspkit.operations.symbols import DocumentSymbolsRequest, document_symbols
-from lspkit.protocol.wire.raw_items import read_calls_with_items, read_hierarchy_items
-from lspkit.protocol.wire.results import SYMBOL_KINDS, WireItem
+from lspkit.protocol.wire.results import (
+    SYMBOL_KINDS,
+    WireItem,
+    read_calls_with_items,
+    read_hierarchy_items,
+)
 from lspkit.types import Call, CallItem, Caveat, HierarchyItem, Location, Position, TypeItem
 
 #: What stands behind the name of a function that is called.

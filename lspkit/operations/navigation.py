@@ -10,8 +10,13 @@ from lspkit.operations.reply_parsing import answer_from, decode_replies
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import ask_at
 from lspkit.protocol.text import Text
-from lspkit.protocol.wire.raw_items import read_location_ranges
-from lspkit.protocol.wire.results import WireMarkup, WireSignature, read_hover, read_signature_help
+from lspkit.protocol.wire.results import (
+    WireMarkup,
+    WireSignature,
+    read_hover,
+    read_location_ranges,
+    read_signature_help,
+)
 from lspkit.types import Hover, Location, Parameter, Signature, SignatureHelp
 
 

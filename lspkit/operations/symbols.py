@@ -15,7 +15,7 @@ from lspkit.operations.position_translation import Translator, make_translator, 
 from lspkit.operations.reply_parsing import answer_from, decode_replies
 from lspkit.operations.request import FileRequest, Request, operation
 from lspkit.operations.symbol_names import Chain, find_name, name_parts, rank, symbol_chains
-from lspkit.protocol.methods import DOCUMENT_SYMBOLS
+from lspkit.protocol.capabilities import DOCUMENT_SYMBOLS
 from lspkit.protocol.wire.results import NOWHERE, SYMBOL_KINDS, WireSymbol, read_symbols
 
 #: Most files whose symbols are read to find the members of a class.

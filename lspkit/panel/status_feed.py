@@ -20,8 +20,7 @@ from lspkit.operations import StatusRequest
 from lspkit.runtime.concurrency.call import CancelToken
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.threads import PATIENCE, OwnThread, joined
-from lspkit.servers.status import WorkspaceStatus
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import WorkspaceEvent, WorkspaceStatus
 from lspkit.workspace import Workspace
 
 #: Seconds between two statuses, at least and without an event.

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from lspkit.limits import MOST_REGISTRATIONS
+from lspkit.protocol.globs import compile_glob
 from lspkit.protocol.text import Encoding
 from lspkit.protocol.uris import uri_to_path
-from lspkit.protocol.watching.globs import compile_glob
 
 _LINKS = {"dynamicRegistration": True, "linkSupport": True}
 _DYNAMIC = {"dynamicRegistration": True}
@@ -266,3 +266,33 @@ def _pattern_fits(pattern: Any, uri: str) -> bool:
             return False
         path, pattern = path[len(base.rstrip("/")) + 1 :], pattern.get("pattern")
     return isinstance(pattern, str) and compile_glob(pattern)(path)
+
+
+# The options of a session.
+
+
+class InitializeOptions(msgspec.Struct, frozen=True):
+    """What a session sends with `initialize`, and uses in later answers."""
+
+    root_uri: str
+    root_name: str
+    process_id: int | None = None
+    client_version: str = ""
+    initialization: Any = None
+    settings: dict[str, Any] = {}
+    #: Experimental capabilities for this server.
+    experimental: dict[str, Any] = {}
+    #: Whether the server asks for a document's settings each time it begins to check it.
+    asks_before_check: bool = False
+    #: The offered position encodings, the preferred one first. UTF-16 is always supported.
+    encodings: tuple[Encoding, ...] = ("utf-32", "utf-8", "utf-16")
+
+
+# Names of methods that more than one module needs.
+
+EXECUTE_COMMAND = "workspace/executeCommand"
+APPLY_EDIT = "workspace/applyEdit"
+DOCUMENT_SYMBOLS = "textDocument/documentSymbol"
+REFERENCES = "textDocument/references"
+PULL_DIAGNOSTICS = "textDocument/diagnostic"
+PULL_WORKSPACE = "workspace/diagnostic"

@@ -13,8 +13,7 @@ import msgspec
 
 from lspkit.limits import LONGEST_SECTION, MOST_SECTIONS
 from lspkit.protocol import events
-from lspkit.protocol.capabilities import Capabilities, Registration, look_up
-from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.capabilities import Capabilities, InitializeOptions, Registration, look_up
 from lspkit.protocol.wire.messages import INVALID_PARAMS, METHOD_NOT_FOUND, encode
 
 

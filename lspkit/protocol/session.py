@@ -22,10 +22,14 @@ import msgspec
 from lspkit.errors import ProtocolError
 from lspkit.limits import LARGEST_NOTE, LONGEST_TITLE, LONGEST_URI
 from lspkit.protocol import events
-from lspkit.protocol.capabilities import Capabilities, DocumentKey, client_capabilities
+from lspkit.protocol.capabilities import (
+    Capabilities,
+    DocumentKey,
+    InitializeOptions,
+    client_capabilities,
+)
 from lspkit.protocol.checked_versions import CONFIGURATION, CheckedVersions
 from lspkit.protocol.events import Event
-from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.progress import Progress
 from lspkit.protocol.server_requests import reply_to
 from lspkit.protocol.text import Encoding

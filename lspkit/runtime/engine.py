@@ -55,7 +55,7 @@ from lspkit.runtime.host.replaced_files import ReplacedFiles
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.pool.root_permits import permits_of
 from lspkit.runtime.server.shutdown import stop
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import WorkspaceEvent
 from lspkit.visible_text import one_line
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ import msgspec
 from lspkit.operations.request import Request
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.concurrency.event_stream import EventStream
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import WorkspaceEvent
 
 T = TypeVar("T")
 

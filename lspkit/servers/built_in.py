@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from lspkit.servers.catalog.functional import FUNCTIONAL
-from lspkit.servers.catalog.jvm import JVM
-from lspkit.servers.catalog.markup import DOCUMENTS
-from lspkit.servers.catalog.pages import PAGES
+from lspkit.servers.catalog.pages import DOCUMENTS, PAGES, WEB_LINT
 from lspkit.servers.catalog.python import PYTHON
 from lspkit.servers.catalog.scripting import SCRIPTING
-from lspkit.servers.catalog.systems import SYSTEMS
+from lspkit.servers.catalog.systems import FUNCTIONAL, JVM, SYSTEMS
 from lspkit.servers.catalog.web import COMPONENTS, TYPESCRIPT
-from lspkit.servers.catalog.web_lint import WEB_LINT
 from lspkit.servers.definition import Definition
 
 #: In order of preference. The web linters come last: they also check pages and data.

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lspkit.protocol.server_signal import Signal
+from lspkit.protocol.events import Signal
 from lspkit.protocol.text import Encoding
 
 #: How a server notices that another file has changed on disk: by `didChangeWatchedFiles` or by its

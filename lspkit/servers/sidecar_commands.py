@@ -3,7 +3,7 @@
 Some servers know a project only from a file that another program keeps up to date. The
 configuration names such programs under `watch`; without it, the initialization options of a server
 may still imply one. Programs are looked up here, and run by `runtime/process/sidecar.py`.
-`SidecarStatus` (`sidecar_status.py`) is the state of one.
+`SidecarStatus` (`status.py`) is the state of one.
 """
 
 from __future__ import annotations

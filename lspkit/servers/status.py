@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Literal
 
 import msgspec
 
 from lspkit.config.model import DISABLED
-from lspkit.servers.sidecar_status import SidecarStatus
+from lspkit.protocol.uris import uri_to_path
 from lspkit.types import Interpreter, Value
 from lspkit.visible_text import count, fold_lines, one_line
 
@@ -253,3 +254,83 @@ def _root_lines(root: RootStatus) -> list[str]:
         when = "not before a reload" if again is None else f"next try in {again:.0f} s"
         lines.append(f"{root.broken.error} ({count(root.broken.attempts, 'failure')}, {when})")
     return lines
+
+
+# The state of a program that runs beside a server.
+
+#: `waiting`: it has ended, and will be restarted. `failed`: it has ended for good.
+SidecarState = Literal["starting", "running", "waiting", "failed", "stopped"]
+
+
+class SidecarStatus(Value, frozen=True):
+    """One program that runs beside a server."""
+
+    #: Program and arguments.
+    command: tuple[str, ...]
+    state: SidecarState
+    pid: int | None = None
+    #: How often it was restarted.
+    restarts: int = 0
+    #: Seconds until it is restarted.
+    retry_in: float | None = None
+    #: Why it last ended; empty if it never has.
+    error: str = ""
+    #: Its last output on standard error.
+    stderr: str = ""
+
+    def __str__(self) -> str:
+        pid = f", pid {self.pid}" if self.pid else ""
+        again = f", next try in {self.retry_in:.0f} s" if self.retry_in is not None else ""
+        in_trouble = self.error and self.state in ("waiting", "failed")
+        error = f": {one_line(self.error)}" if in_trouble else ""
+        return f"{one_line(' '.join(self.command))}: {self.state}{pid}{again}{error}"
+
+
+# What happens to the servers of a workspace, as values for those who watch it.
+
+#: `dropped`: a watcher was too slow, and has missed events.
+EventKind = Literal["state", "diagnostics", "progress", "dropped"]
+
+
+class WorkspaceEvent(Value, frozen=True, omit_defaults=True):
+    """One event. The fields that its kind does not need are empty."""
+
+    kind: EventKind
+    server: str = ""
+    root: str = ""
+    #: The new state of the server.
+    state: ServerState | None = None
+    #: The file with new diagnostics.
+    path: str = ""
+    #: What the server works on, and whether that is done.
+    title: str = ""
+    done: bool = False
+    #: How many events are missing.
+    count: int = 0
+
+    def __str__(self) -> str:
+        if self.kind == "dropped":
+            return f"dropped: {count(self.count, 'event')}"
+        state = self.state.value if self.state is not None else ""
+        title = f"{fold_lines(self.title)} {'is done' if self.done else 'began'}"
+        return f"{one_line(self.server)}: {state or one_line(self.path) or title}"
+
+
+class Announcer:
+    """Makes the events of one server. For any thread."""
+
+    def __init__(self, id: str, root: str, on_event: Callable[[WorkspaceEvent], None]) -> None:
+        self._id, self._root, self._on_event = id, root, on_event
+
+    def state(self, state: ServerState) -> None:
+        """Its state is new."""
+        self._on_event(WorkspaceEvent("state", self._id, self._root, state))
+
+    def diagnostics(self, uri: str) -> None:
+        """There is a new report about a file."""
+        path = uri_to_path(uri) or uri
+        self._on_event(WorkspaceEvent("diagnostics", self._id, self._root, path=path))
+
+    def progress(self, title: str, *, done: bool) -> None:
+        """It has begun or ended some work."""
+        self._on_event(WorkspaceEvent("progress", self._id, self._root, title=title, done=done))

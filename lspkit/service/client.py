@@ -22,7 +22,7 @@ from lspkit.protocol.wire import messages
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.engine_api import event_stream
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import WorkspaceEvent
 from lspkit.service.election import connect_or_start, log_tail, reap_services
 from lspkit.service.peer import Message, Peer
 from lspkit.service.runtime_folder import ConfigLike, bootstrap_of

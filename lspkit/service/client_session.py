@@ -31,7 +31,7 @@ from lspkit.runtime.concurrency.parallel import no_thread_error
 from lspkit.runtime.concurrency.text_turns import TextOrder, TextTurn
 from lspkit.runtime.engine import LocalEngine
 from lspkit.runtime.engine_api import Limits
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import WorkspaceEvent
 from lspkit.service.peer import Message, Peer, error_body
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.service.wire_values import decode_call, encode_error, encode_result, encode_value

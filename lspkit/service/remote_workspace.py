@@ -19,7 +19,7 @@ from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.text_turns import TextOrder
 from lspkit.runtime.concurrency.threads import ThreadCache
 from lspkit.runtime.engine_api import Limits
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import WorkspaceEvent
 from lspkit.service.client import ANSWER_TIMEOUT, GRACE, READY_TIMEOUT, Client, PendingCall
 from lspkit.service.peer import Peer
 from lspkit.service.runtime_folder import ConfigLike

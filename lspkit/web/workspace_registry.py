@@ -18,7 +18,7 @@ import msgspec
 
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.concurrency.threads import OwnThread
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import WorkspaceEvent
 from lspkit.service.remote_workspace import connect
 from lspkit.service.shared_workspace import SharedWorkspace
 from lspkit.web.body_types import EventBody

@@ -25,8 +25,7 @@ from lspkit.operations.host_results import Settings
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.concurrency.event_stream import EventStream
 from lspkit.runtime.engine_api import Engine, Limits, Submitting
-from lspkit.servers.status import WorkspaceStatus
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import WorkspaceEvent, WorkspaceStatus
 from lspkit.types import Diagnostic, Severity, Value
 from lspkit.version import VERSION
 from lspkit.workspace.call_options import CallOptions

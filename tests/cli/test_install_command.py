@@ -176,7 +176,7 @@ def test_a_server_without_a_recipe_comes_with_how_to_get_it(machine):
 
 
 def test_a_package_without_a_build_for_this_machine_is_named():
-    from lspkit.install.package_managers import InstallError, Machine, install_into
+    from lspkit.install.installation import InstallError, Machine, install_into
     from lspkit.install.recipe_table import Package
 
     machine = Machine([], {}, "riscv64")

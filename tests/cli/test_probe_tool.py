@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lspkit.diagnostics.report import Evidence, Report
-from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.capabilities import InitializeOptions
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.testing import Diagnostics, Fault, Say, Script
 from lspkit.types import Diagnostic, Position, Range, Severity, Verdict

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lspkit.config.jsonc import NotJson, blank_comments, decode, positions
+from lspkit.config.file_syntax import NotJson, blank_comments, decode, positions
 
 
 @pytest.mark.parametrize(

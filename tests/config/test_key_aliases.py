@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import lspkit
-from lspkit.config.jsonc import decode
+from lspkit.config.file_syntax import decode
 from lspkit.config.model import Config
 from lspkit.config.normalize import Style, normalize
 from lspkit.config.problems import Problems
@@ -87,33 +87,9 @@ def test_the_one_form_stays_as_it_is():
     assert one_form(said) == said
 
 
-def test_snake_case_is_as_good_as_camel_case():
-    said = {
-        "navigation_tools": False,
-        "lsp": {"x": {"language_ids": {".x": "y"}, "position_encodings": ["utf-8"]}},
-        "timing": {"request_timeout_ms": 5, "idle_shutdown_ms": 0},
-        "diagnostics": {"max_per_file": 1, "include_severities": ["hint"], "new_only": True},
-        "security": {"project_config_policy": "never", "trusted_project_roots": ["/a"]},
-    }
-    assert one_form(said) == {
-        "navigationTools": False,
-        "lsp": {"x": {"languageIds": {".x": "y"}, "positionEncodings": ["utf-8"]}},
-        "timing": {"requestTimeoutMs": 5, "idleShutdownMs": 0},
-        "diagnostics": {"maxPerFile": 1, "includeSeverities": ["hint"], "newOnly": True},
-        "security": {"projectConfigPolicy": "never", "trustedProjectRoots": ["/a"]},
-    }
-
-
 def test_names_that_are_not_ours_keep_their_case():
     said = {"lsp": {"a_b": {"settings": {"some_key": {"some_more": 1}}, "env": {"A_B": "c"}}}}
     assert one_form(said) == said
-
-
-def test_of_both_cases_camel_case_counts():
-    both = {"timing": {"request_timeout_ms": 1, "requestTimeoutMs": 2}}
-    [(place, message)] = warnings(both)
-    assert place == "timing.request_timeout_ms"
-    assert "requestTimeoutMs" in message
 
 
 # `lsp`
@@ -182,7 +158,7 @@ def test_servers_may_stand_at_several_places(said):
     assert one_form(said) == {"lsp": {"x": {"disabled": True}}}
 
 
-@pytest.mark.parametrize("name", ["timeout", "enabled", "servers", "first_touch_timeout"])
+@pytest.mark.parametrize("name", ["timeout", "enabled", "servers", "firstTouchTimeout"])
 def test_a_reserved_name_is_no_server_anywhere(name):
     for said in ({"servers": {name: {}}}, {"lsp": {"servers": {name: {}}}}):
         [(place, message)] = warnings(said)
@@ -208,7 +184,6 @@ def test_a_reserved_name_is_no_server_anywhere(name):
         ({"initializationOptions": {"a": 1}}, {"initialization": {"a": 1}}),
         ({"rootPatterns": ["a"]}, {"roots": ["a"]}),
         ({"workspaceRootMarkers": ["a"]}, {"roots": ["a"]}),
-        ({"workspace_root_markers": ["a"]}, {"roots": ["a"]}),
         ({"rootMarkers": ["a"]}, {"roots": ["a"]}),
         ({"rootPatterns": ["a"], "roots": ["b"]}, {"roots": ["b"]}),
         ({"fileExtensions": [".a"]}, {"extensions": [".a"]}),

@@ -30,7 +30,7 @@ from lspkit.diagnostics.freshness_events import (
     Written,
 )
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.protocol.server_signal import Signal
+from lspkit.protocol.events import Signal
 
 URI = "file:///a"
 #: Version 3, which was written as number 7, until 20.

@@ -22,8 +22,7 @@ from lspkit.diagnostics.freshness_events import (
     Written,
 )
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.servers.adapters.jdtls import Jdtls
-from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
+from lspkit.servers.adapters.systems_adapters import Jdtls, RustAnalyzer
 
 URI = "file:///a"
 TARGET = Target(URI, version=3, seq=7, deadline=20.0)

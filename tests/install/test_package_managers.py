@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from lspkit.install.install_hint import has_pip
-from lspkit.install.package_managers import InstallError, Machine, install_into, this_machine
+from lspkit.install.installation import InstallError, Machine, install_into, this_machine
 from lspkit.install.recipe_table import Package
 
 #: Interrupts itself while it forks; what it runs would never end.
 PROGRAM = """
 import os, signal, sys
-from lspkit.install.package_managers import run, this_machine
+from lspkit.install.installation import run, this_machine
 
 os.register_at_fork(**{sys.argv[1]: lambda: os.kill(os.getpid(), signal.SIGINT)})
 try:

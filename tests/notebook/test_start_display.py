@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import lspkit
 from lspkit.notebook.open_workspaces import Starts, has_displays, opened
-from lspkit.servers.status import ServerState
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import ServerState, WorkspaceEvent
 from lspkit.workspace_hooks import opened_hooks
 
 

@@ -19,10 +19,10 @@ from lspkit.servers.status import (
     RootStatus,
     ServerState,
     ServerStatus,
+    WorkspaceEvent,
     WorkspaceStatus,
     snapshot,
 )
-from lspkit.servers.workspace_event import WorkspaceEvent
 
 #: Seconds since 1970 at which all samples were taken.
 NOW = 1_800_000_000.0

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lspkit.protocol import checked_versions
+from lspkit.protocol.capabilities import InitializeOptions
 from lspkit.protocol.checked_versions import CheckedVersions
 from lspkit.protocol.events import DiagnosticsPublished
-from lspkit.protocol.initialize_params import InitializeOptions
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.wire import messages
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.protocol.watching.globs import MAX_NESTING, MAX_PATTERN, compile_glob, pattern_mistake
+from lspkit.protocol.globs import MAX_NESTING, MAX_PATTERN, compile_glob, pattern_mistake
 
 TRUTH: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "data" / "watch-globs.json").read_text(encoding="utf-8")
@@ -120,7 +120,7 @@ def test_no_pattern_makes_a_match_slow() -> None:
     # A matcher that tries one thing after another would not be done with any of these in a year,
     # so a limit of a minute cannot be met by chance or missed by a busy machine.
     script = """
-from lspkit.protocol.watching.globs import compile_glob
+from lspkit.protocol.globs import compile_glob
 long = "a/" * 2000
 assert compile_glob("**/" * 30 + "b")(long + "b")
 for pattern, path in [

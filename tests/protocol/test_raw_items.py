@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from lspkit.protocol.wire.raw_items import (
+from lspkit.protocol.wire.results import (
+    Read,
     read_actions,
     read_calls_with_items,
     read_hierarchy_items,
     read_location_ranges,
     read_raw_items,
 )
-from lspkit.protocol.wire.results import Read
 
 RANGE = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
 ITEM = {"name": "greet", "uri": "file:///a", "range": RANGE}

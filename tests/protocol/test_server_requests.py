@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from lspkit.protocol import events
-from lspkit.protocol.capabilities import DocumentKey, Registration
-from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.capabilities import DocumentKey, InitializeOptions, Registration
 from lspkit.protocol.session import Session
 from lspkit.protocol.wire.framing import FrameReader
 from lspkit.protocol.wire.messages import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.protocol.server_signal import LOG_MESSAGE, Signal, log_line
+from lspkit.protocol.events import LOG_MESSAGE, Signal, log_line
 
 STATUS = "test/status"
 

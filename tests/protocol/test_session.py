@@ -9,7 +9,7 @@ import pytest
 
 from lspkit.errors import ProtocolError
 from lspkit.protocol import events
-from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.capabilities import InitializeOptions
 from lspkit.protocol.session import TRANSITIONS, Pending, Session, State
 from lspkit.protocol.wire import messages
 from lspkit.protocol.wire.framing import FrameReader

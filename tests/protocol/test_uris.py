@@ -35,10 +35,10 @@ from lspkit.protocol.uris import SPELLINGS, normalize_uri, path_to_uri, uri_to_p
 )
 class TestPosixPaths:
     def test_the_uri_is_spelled_as_vs_code_spells_it(self, path: str, uri: str) -> None:
-        assert path_to_uri(path, windows=False) == uri
+        assert path_to_uri(path) == uri
 
     def test_the_path_comes_back(self, path: str, uri: str) -> None:
-        assert uri_to_path(uri, windows=False) == path
+        assert uri_to_path(uri) == path
 
 
 @pytest.mark.parametrize("uri", ["file:///Gr%C3%BC%C3%9Fe", "file:///Grüße"])
@@ -56,73 +56,6 @@ assert path_to_uri(path) == "file:///Gr%C3%BC%C3%9Fe"
 
 
 @pytest.mark.parametrize(
-    ("path", "uri"),
-    [
-        ("C:\\", "file:///c%3A/"),
-        ("C:\\code\\a b#.py", "file:///c%3A/code/a%20b%23.py"),
-        ("D:\\é\\%.py", "file:///d%3A/%C3%A9/%25.py"),
-        ("\\\\server\\share\\a b.py", "file://server/share/a%20b.py"),
-        ("\\\\wsl$\\Ubuntu\\home", "file://wsl%24/Ubuntu/home"),
-        ("\\\\localhost\\c$\\a.py", "file://localhost/c%24/a.py"),
-        ("C:\\\ud800.py", "file:///c%3A/%ED%A0%80.py"),
-    ],
-)
-class TestWindowsPaths:
-    def test_the_uri_is_spelled_as_vs_code_spells_it(self, path: str, uri: str) -> None:
-        assert path_to_uri(path, windows=True) == uri
-
-    def test_the_path_comes_back(self, path: str, uri: str) -> None:
-        assert uri_to_path(uri, windows=True) == path
-
-
-@pytest.mark.parametrize(
-    ("path", "uri"),
-    [
-        ("c:\\code", "file:///c%3A/code"),
-        ("C:/code/a.py", "file:///c%3A/code/a.py"),
-        ("/C:/code", "file:///c%3A/code"),
-        ("\\\\?\\C:\\code\\a.py", "file:///c%3A/code/a.py"),
-        ("\\\\?\\UNC\\server\\share", "file://server/share"),
-        ("//server/share", "file://server/share"),
-    ],
-)
-def test_other_windows_spellings_of_a_path_have_the_same_uri(path: str, uri: str) -> None:
-    assert path_to_uri(path, windows=True) == uri
-
-
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "file:///C:/code/a.py",
-        "file:///c:/code/a.py",
-        "file:///c%3A/code/a.py",
-        "file:///C%3a/code/a.py",
-        "file:/c:/code/a.py",
-        "file:c:/code/a.py",
-        "file://c:/code/a.py",
-        "file://C%3A/code/a.py",
-        "file://localhost/c:/code/a.py",
-        "file:////c:/code/a.py",
-        "FILE:///c:/code/a.py",
-        "file:///c:\\code\\a.py",
-        "file:///c:/c%6Fde/a.py",
-    ],
-)
-def test_every_spelling_of_a_drive_is_the_same_path(uri: str) -> None:
-    assert uri_to_path(uri, windows=True) == "C:\\code\\a.py"
-
-
-@pytest.mark.parametrize(
-    "uri",
-    ["file://server/share/a.py", "file:////server/share/a.py", "file://SERVER/share/a.py"],
-)
-def test_every_spelling_of_a_share_is_a_path_of_that_share(uri: str) -> None:
-    path = uri_to_path(uri, windows=True)
-    assert path is not None
-    assert path.lower() == "\\\\server\\share\\a.py"
-
-
-@pytest.mark.parametrize(
     "uri",
     [
         "file:///code/a%20b.py",
@@ -134,7 +67,7 @@ def test_every_spelling_of_a_share_is_a_path_of_that_share(uri: str) -> None:
     ],
 )
 def test_every_spelling_of_a_posix_uri_is_the_same_path(uri: str) -> None:
-    assert uri_to_path(uri, windows=False) == "/code/a b.py"
+    assert uri_to_path(uri) == "/code/a b.py"
 
 
 @pytest.mark.parametrize(
@@ -148,52 +81,43 @@ def test_every_spelling_of_a_posix_uri_is_the_same_path(uri: str) -> None:
     ],
 )
 def test_what_a_server_forgot_to_encode_is_part_of_the_name(uri: str, path: str) -> None:
-    assert uri_to_path(uri, windows=False) == path
+    assert uri_to_path(uri) == path
 
 
-@pytest.mark.parametrize("windows", [False, True])
 @pytest.mark.parametrize(
     "uri",
     ["untitled:Untitled-1", "https://example.org/a.py", "git:/code/a.py", "a.py", "", "file:a.py"],
 )
-def test_what_is_no_file_has_no_path(uri: str, windows: bool) -> None:
-    assert uri_to_path(uri, windows=windows) is None
+def test_what_is_no_file_has_no_path(uri: str) -> None:
+    assert uri_to_path(uri) is None
 
 
 def test_a_file_of_another_machine_has_no_posix_path() -> None:
-    assert uri_to_path("file://server/share/a.py", windows=False) is None
-
-
-def test_bytes_that_are_no_windows_name_are_replaced() -> None:
-    assert uri_to_path("file:///c:/%FF.py", windows=True) == "C:\\\ufffd.py"
+    assert uri_to_path("file://server/share/a.py") is None
 
 
 def test_a_name_that_no_posix_file_has_still_has_a_uri() -> None:
-    assert path_to_uri("/\ud800", windows=False) == "file:///%ED%A0%80"
+    assert path_to_uri("/\ud800") == "file:///%ED%A0%80"
 
 
 @pytest.mark.parametrize(
-    ("uri", "windows", "own"),
+    ("uri", "own"),
     [
-        ("file:///code/c++/@scope/a.go", False, "file:///code/c%2B%2B/%40scope/a.go"),
-        ("file:///code/%63%2b%2B/%40scope/a.go", False, "file:///code/c%2B%2B/%40scope/a.go"),
-        ("file://localhost/code/é.py", False, "file:///code/%C3%A9.py"),
-        ("file:/code/a.py", False, "file:///code/a.py"),
-        ("file:///c:/x.py", False, "file:///c%3A/x.py"),
-        ("file:///C:/c++/a.py", True, "file:///c%3A/c%2B%2B/a.py"),
-        ("file:///c%3a/c++/a.py", True, "file:///c%3A/c%2B%2B/a.py"),
-        ("file://C:/code/a.py", True, "file:///c%3A/code/a.py"),
-        ("file:////server/share/a.py", True, "file://server/share/a.py"),
+        ("file:///code/c++/@scope/a.go", "file:///code/c%2B%2B/%40scope/a.go"),
+        ("file:///code/%63%2b%2B/%40scope/a.go", "file:///code/c%2B%2B/%40scope/a.go"),
+        ("file://localhost/code/é.py", "file:///code/%C3%A9.py"),
+        ("file:/code/a.py", "file:///code/a.py"),
+        ("file:///c:/x.py", "file:///c%3A/x.py"),
     ],
 )
-def test_a_document_has_one_spelling(uri: str, windows: bool, own: str) -> None:
-    assert normalize_uri(uri, windows=windows) == own
-    assert normalize_uri(own, windows=windows) == own
+def test_a_document_has_one_spelling(uri: str, own: str) -> None:
+    assert normalize_uri(uri) == own
+    assert normalize_uri(own) == own
 
 
 @pytest.mark.parametrize("uri", ["untitled:a+b", "jdt://contents/a+b.class", "", "file://other/a"])
 def test_what_names_no_file_here_is_left_as_it_is(uri: str) -> None:
-    assert normalize_uri(uri, windows=False) == uri
+    assert normalize_uri(uri) == uri
 
 
 def test_only_so_many_spellings_are_remembered() -> None:

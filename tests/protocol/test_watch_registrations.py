@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lspkit.protocol.capabilities import Registration
-from lspkit.protocol.watching.globs import MAX_PATTERN
-from lspkit.protocol.watching.registrations import (
+from lspkit.protocol.globs import MAX_PATTERN
+from lspkit.protocol.registrations import (
     CHANGED,
     CREATED,
     DELETED,
@@ -33,10 +33,8 @@ def registered(*patterns: Any, id: str = "1", kind: Any = None, method: str = ME
     return Registration(id=id, method=method, options={"watchers": watchers})
 
 
-def watched(
-    *patterns: Any, root: str = ROOT, windows: bool = False, **more: Any
-) -> WatchRegistrations:
-    result = WatchRegistrations(root, windows=windows)
+def watched(*patterns: Any, root: str = ROOT, **more: Any) -> WatchRegistrations:
+    result = WatchRegistrations(root)
     result.add(registered(*patterns, **more))
     return result
 
@@ -242,34 +240,6 @@ class TestNames:
 
     def test_a_slash_at_the_end_makes_no_difference(self) -> None:
         assert watched("**/node_modules/**").names_folder("/ws/app/node_modules/")
-
-
-class TestWindows:
-    @pytest.mark.parametrize(
-        ("pattern", "path", "base"),
-        [
-            ("**/*.py", "C:\\ws\\x\\a.py", "C:\\ws"),
-            ("c:/ws/**/*.py", "C:\\ws\\x\\a.py", "C:\\ws"),
-            ("C:\\ws\\**\\*.py", "c:\\ws\\x\\a.py", "C:\\ws"),
-            (relative("file:///c%3A/lib", "**"), "C:\\lib\\a.py", "C:\\lib"),
-            (relative("file:///C:/lib", "x/*.py"), "c:\\lib\\x\\a.py", "C:\\lib\\x"),
-            ("//host/share/**", "\\\\host\\share\\a.py", "\\\\host\\share"),
-        ],
-        ids=str,
-    )
-    def test_drives_and_backslashes_are_read_in_every_spelling(
-        self, pattern: Any, path: str, base: str
-    ) -> None:
-        asked = watched(pattern, root="c:\\ws", windows=True)
-        assert asked.wants(path, CREATED)
-        assert not asked.wants("C:\\else\\a.py", CREATED)
-        assert list(asked.bases()) == [base]
-
-    def test_a_whole_drive_is_no_base(self) -> None:
-        assert watched("c:/**", "/**", root="c:\\ws", windows=True).bases() == {}
-
-    def test_elsewhere_a_backslash_is_part_of_a_name(self) -> None:
-        assert not watched("**/a.py").wants("\\ws\\app\\a.py", CREATED)
 
 
 def test_two_changes_of_one_file_are_told_in_two_notes() -> None:

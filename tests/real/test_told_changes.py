@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lspkit.protocol.capabilities import Registration
-from lspkit.protocol.watching.registrations import (
+from lspkit.protocol.registrations import (
     CHANGED,
     CREATED,
     DELETED,

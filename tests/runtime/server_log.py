@@ -14,7 +14,7 @@ from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.servers import built_in
 from lspkit.servers.adapters.adapter import Adapter
 from lspkit.servers.adapters.adapter_table import ADAPTERS, ORDINARY
-from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
+from lspkit.servers.adapters.systems_adapters import RustAnalyzer
 from lspkit.servers.definition import Definition
 from lspkit.testing import Diagnostics, Log, Say, Script
 

@@ -16,7 +16,7 @@ import pytest
 
 import lspkit
 from lspkit.config import read_config
-from lspkit.protocol.server_signal import Signal
+from lspkit.protocol.events import Signal
 from lspkit.servers import definition_parts
 from lspkit.servers.adapters.adapter_table import ADAPTERS
 from lspkit.servers.built_in import BUILT_IN

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.protocol.watching.registrations import CREATED
+from lspkit.protocol.registrations import CREATED
 from lspkit.servers.built_in import BUILT_IN
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import ConfigFiles, DiskReactions
-from lspkit.servers.project.config_imports import imported_by
-from lspkit.servers.project.config_inputs import Inputs, Markers
+from lspkit.servers.project.config_inputs import Inputs, Markers, imported_by
 from lspkit.servers.project.file_relevance import is_named
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.protocol.watching.registrations import (
+from lspkit.protocol.registrations import (
     CHANGED,
     CREATED,
     DELETED,
@@ -25,7 +25,7 @@ from lspkit.servers.project.file_relevance import (
     relevance,
     unseen,
 )
-from lspkit.servers.project.package_folders import PackageFolder
+from lspkit.servers.project.project_files import PackageFolder
 
 DEFINITIONS = {one.id: one for one in BUILT_IN}
 

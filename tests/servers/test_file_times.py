@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED
-from lspkit.servers.adapters.gopls import Times
+from lspkit.protocol.registrations import CHANGED, CREATED, DELETED, REPLACED
+from lspkit.servers.adapters.systems_adapters import Times
 from lspkit.servers.definition import Definition
 from lspkit.servers.project.config_inputs import Inputs
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.servers.project.git_ignore import GitIgnore
 from lspkit.servers.project.project_files import walk
+from lspkit.servers.project.skipped_files import GitIgnore
 
 FILES = (
     *("a.py", "b.min.js", "keep.min.js", "#odd.py", "!bang.py", "x y.py", "a{b}.py", "ab.py"),

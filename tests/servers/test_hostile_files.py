@@ -15,8 +15,8 @@ from typing import TypeVar
 import pytest
 
 from lspkit.limits import MOST_COMPILE_STEPS, MOST_IGNORE_RULES, MOST_NAMES
-from lspkit.servers.project import config_imports
-from lspkit.servers.project.config_imports import imported_by
+from lspkit.servers.project import config_inputs
+from lspkit.servers.project.config_inputs import imported_by
 from lspkit.servers.project.skipped_files import ignoring
 from lspkit.servers.restriction.compile_commands import CompileFlags, compiling, words_of
 
@@ -60,7 +60,7 @@ def test_in_a_large_configuration_pieces_that_name_nothing_are_passed_over(
     tmp_path: Path, name: str, piece: str
 ):
     (tmp_path / "base.json").touch()
-    count = (config_imports.LARGEST - 100) // len(piece)
+    count = (config_inputs.LARGEST - 100) // len(piece)
     (tmp_path / name).write_text("extends: './base.json'\n" + piece * count)
     assert names_imported_by(tmp_path, name) == {name, "base.json"}
 
@@ -81,7 +81,7 @@ def test_so_many_names_are_looked_for_and_no_more(tmp_path: Path, monkeypatch: p
         looked.append(value)
         return []
 
-    monkeypatch.setattr(config_imports, "_paths", paths)
+    monkeypatch.setattr(config_inputs, "_paths", paths)
     imported_by(str(tmp_path), ("conf.json",))
     assert len(looked) == MOST_NAMES
 
@@ -90,7 +90,7 @@ def test_so_many_missing_files_are_kept_and_no_more(tmp_path: Path):
     names = ", ".join(f"'./{number}.json'" for number in range(MOST_NAMES))
     (tmp_path / "conf.json").write_text(f"extends: [{names}]")
     found = imported_by(str(tmp_path), ("conf.json",))
-    assert len(found) == config_imports.MOST_MISSING + 1
+    assert len(found) == config_inputs.MOST_MISSING + 1
 
 
 def test_lists_and_imports_are_found_as_before(tmp_path: Path):

@@ -9,7 +9,7 @@ import pytest
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import Roots
 from lspkit.servers.restriction.trust_profile import ALL, Permit, Permits
-from lspkit.servers.selection.nested_repositories import nested_repositories, trusted_root_of
+from lspkit.servers.selection.choose import nested_repositories, trusted_root_of
 
 DEFINITION = Definition(
     id="x", family="x", languages={}, roots=Roots(markers=("mark",), outermost=("outer",))

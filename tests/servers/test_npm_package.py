@@ -11,7 +11,7 @@ import pytest
 from lspkit.config import read_config
 from lspkit.servers.restriction.trust_profile import ALL, Permit
 from lspkit.servers.selection.choose import Choice, definitions, permitted
-from lspkit.servers.selection.npm_package import package_of
+from lspkit.servers.selection.program_lookup import package_of
 
 NAME = "@vue/language-server"
 PLUGIN = "@vue/typescript-plugin"

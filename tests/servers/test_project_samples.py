@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from lspkit.servers.project.project_samples import project_samples
+from lspkit.servers.project.project_files import project_samples
 
 
 def samples(folder):

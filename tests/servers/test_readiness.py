@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lspkit.protocol.server_signal import Signal
+from lspkit.protocol.events import Signal
 from lspkit.servers.definition_parts import Readiness
 from lspkit.servers.readiness import Loading
 

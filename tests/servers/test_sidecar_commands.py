@@ -10,7 +10,7 @@ import pytest
 from lspkit.config import Config, ServerConfig
 from lspkit.servers.selection.choose import definitions
 from lspkit.servers.sidecar_commands import Commands, commands
-from lspkit.servers.sidecar_status import SidecarStatus
+from lspkit.servers.status import SidecarStatus
 
 ROJO = ("sourcemap", "game.project.json", "--watch", "-o", "sourcemap.json")
 AUTOGENERATE = {"autogenerate": True, "rojoProjectFile": "game.project.json"}

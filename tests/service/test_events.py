@@ -13,8 +13,7 @@ import pytest
 
 import lspkit
 from lspkit.protocol.wire.framing import FrameReader, frame
-from lspkit.servers.status import ServerState
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import ServerState, WorkspaceEvent
 from lspkit.service.client_session import ClientSession
 from lspkit.service.peer import EVENT_QUEUE, Peer
 from lspkit.service.runtime_folder import bootstrap_of

@@ -21,8 +21,7 @@ from lspkit.install.recipe_table import recipes_of
 from lspkit.servers.definition import Definition
 from lspkit.servers.restriction.trust_profile import ALL
 from lspkit.servers.selection.choose import Choice, aliases, definitions, permitted
-from lspkit.servers.selection.npm_package import package_of
-from lspkit.servers.selection.program_lookup import search_folders
+from lspkit.servers.selection.program_lookup import package_of, search_folders
 from lspkit.visible_text import one_line
 from lspkit.workspace import Workspace
 from tools.probe.bare_client import ProbeError

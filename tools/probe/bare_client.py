@@ -18,8 +18,7 @@ from typing import Any
 import msgspec
 
 from lspkit.protocol import events
-from lspkit.protocol.capabilities import look_up
-from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.capabilities import InitializeOptions, look_up
 from lspkit.protocol.session import Session, State
 from lspkit.protocol.uris import uri_to_path
 from lspkit.protocol.wire.framing import FrameReader

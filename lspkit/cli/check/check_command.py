@@ -20,7 +20,7 @@ from lspkit.cli.project_root import workspace_of
 from lspkit.diagnostics.report import TOO_LATE, Report, unchecked_report
 from lspkit.diagnostics.unresolved_imports import import_hint
 from lspkit.errors import RequestTimeoutError
-from lspkit.protocol.watching.globs import compile_glob, pattern_mistake
+from lspkit.protocol.globs import compile_glob, pattern_mistake
 from lspkit.types import Severity
 from lspkit.workspace_boundary import work_tree
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lspkit.cli.output import is_terminal, uses_colour
 from lspkit.runtime.concurrency.event_stream import EventStream
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import WorkspaceEvent
 from lspkit.types import display_path
 from lspkit.workspace import Workspace
 

@@ -107,7 +107,7 @@ def patterns_of(
 
 def home_of(name: str, environ: Mapping[str, str]) -> str:
     """The real path that `~` or `~user` stands for."""
-    named = environ.get("HOME", "") if name == "~" and os.name == "posix" else ""
+    named = environ.get("HOME", "") if name == "~" else ""
     folder = named or os.path.expanduser(name)
     return os.path.realpath(folder) if os.path.isabs(folder) else folder
 
@@ -178,14 +178,14 @@ def _decide_by_entries(
     said: list[tuple[State, str]] = []
     for pattern in patterns:
         if all(map(pattern.trusts, places)):
-            apart = any(_is_other_repository(pattern.anchor(place), place) for place in places)
+            apart = any(_is_other_repository(pattern.folder, place) for place in places)
             why = f"{one_line(pattern.entry)} in trustedProjectRoots"
             said.append(_judge(found.shared, apart, why))
     for entry in known.entries:
         if _covers(entry, found.candidate):
             apart = _is_other_repository(entry.path, found.candidate)
             why = f"{one_line(entry.path)} was trusted on {entry.added[:10]}"
-            same = os.path.normcase(entry.path) == os.path.normcase(found.candidate)
+            same = entry.path == found.candidate
             if not apart and content != (entry.digest if same else NOTHING):
                 said.append(("stale", f"{why}, but the programs that it would run have changed"))
             else:
@@ -205,7 +205,7 @@ def _judge(shared: str, apart: bool, why: str) -> tuple[State, str]:
 
 
 def _covers(entry: TrustEntry, candidate: str) -> bool:
-    within = is_inside(os.path.normcase(candidate), os.path.normcase(entry.path))
+    within = is_inside(candidate, entry.path)
     return os.path.isabs(entry.path) and within
 
 
@@ -241,5 +241,5 @@ def _repository(folder: str) -> str | None:
             os.lstat(os.path.join(at, ".git"))
         except (FileNotFoundError, NotADirectoryError):
             continue
-        return os.path.normcase(at)
+        return at
     return None

@@ -9,6 +9,7 @@ writable for everybody.
 from __future__ import annotations
 
 import os
+import pwd
 import shlex
 import stat
 from collections.abc import Iterator, Mapping
@@ -21,8 +22,6 @@ def who_else_can_change(path: str, environ: Mapping[str, str] = os.environ) -> s
 
     Raises `OSError` if the path cannot be examined.
     """
-    if os.name != "posix":
-        return ""
     own = own_ids(environ)
     for folder, name in _path_steps(os.path.abspath(path)):
         status, entry = os.stat(folder), os.path.join(folder, name)
@@ -45,9 +44,7 @@ def own_ids(environ: Mapping[str, str]) -> set[int]:
 
 
 def other_writers(status: os.stat_result) -> str:
-    """Who else may write to a file or folder on POSIX, as text; empty if nobody."""
-    if os.name != "posix":
-        return ""
+    """Who else may write to a file or folder, as text; empty if nobody."""
     if status.st_mode & stat.S_IWOTH:
         return "everybody"
     if status.st_mode & stat.S_IWGRP and status.st_gid != _own_group():
@@ -93,8 +90,6 @@ def _path_steps(path: str) -> Iterator[tuple[str, str]]:
 
 def _own_group() -> int:
     """The user's primary group; the current group may have other members."""
-    import pwd  # here: not on Windows
-
     try:
         return pwd.getpwuid(os.getuid()).pw_gid
     except KeyError:

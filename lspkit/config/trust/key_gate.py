@@ -2,9 +2,9 @@
 
 A project's layer is split into settings that always apply, and blocked settings, which apply only
 in a trusted project. Blocked are a server's `command`, `args`, `env`, `watch` and `proof`, and in
-its `initialization` and `settings` the keys of `risky_keys.py`; for a server that runs without
-trust all keys except those of `safe_keys.py`, and for an unknown server all keys. A key is found at
-any depth, written with dots or as nested objects, ignoring case, `_` and `-`.
+its `initialization` and `settings` the `EXECUTION_KEYS`; for a server that runs without trust all
+keys except the `HARMLESS_KEYS`, and for an unknown server all keys. A key is found at any depth,
+written with dots or as nested objects, ignoring case, `_` and `-`.
 
 `decision.py` decides whether a project is trusted.
 """
@@ -19,8 +19,7 @@ from typing import Any
 import msgspec
 
 from lspkit.config.problems import Path, place_of
-from lspkit.config.trust.risky_keys import EXECUTION_KEYS
-from lspkit.config.trust.safe_keys import HARMLESS_KEYS
+from lspkit.config.trust.setting_keys import EXECUTION_KEYS, HARMLESS_KEYS
 
 __all__ = ["EXECUTION_KEYS", "Blocked", "blocked_content", "digest", "remove_blocked"]
 

@@ -123,7 +123,7 @@ def _read_store(folder: str) -> _StoreFile | None:
     """The content of the file, None if it does not exist."""
     try:
         _check_ownership(folder)
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         # With an opener: otherwise a folder of that name would leave its descriptor open.
         file = os.path.join(folder, FILE)
         with open(file, "rb", opener=lambda path, _: os.open(path, flags)) as stream:

@@ -12,7 +12,7 @@ from lspkit.operations.position_translation import sort_locations
 from lspkit.operations.references.word_net import ask_meanings, cast_net, open_files
 from lspkit.operations.request import PositionRequest, operation
 from lspkit.operations.symbol_positions import ask_at, position_of
-from lspkit.protocol.methods import REFERENCES
+from lspkit.protocol.capabilities import REFERENCES
 from lspkit.types import Location
 
 

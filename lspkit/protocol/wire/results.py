@@ -7,14 +7,17 @@ for a list of one, old and new forms. An invalid item is dropped and counted; th
 
 from __future__ import annotations
 
+import collections
+import itertools
 import re
+from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from lspkit.limits import MOST_FINDINGS, MOST_RESULTS
+from lspkit.limits import LARGEST_REPORT, MOST_FINDINGS, MOST_RESULTS
 from lspkit.msgspec_types import convert, make_decoder
-from lspkit.protocol.wire.bounded_lists import first_items
+from lspkit.protocol.wire.framing import MAX_BODY
 from lspkit.protocol.wire.messages import decode_any, replace_lone_surrogates
 
 T = TypeVar("T")
@@ -387,3 +390,117 @@ type-parameter
 
 #: Words for `SymbolKind`, by number.
 SYMBOL_KINDS = dict(enumerate(_KIND_NAMES.split(), start=1))
+
+
+# Lists whose items are sent back to the server byte for byte, or are decoded only in part.
+#
+# Like the readers above, these never raise: invalid items are left out and counted.
+
+
+def read_raw_items(raw: bytes) -> Read[bytes]:
+    """The raw items of a list; null is an empty list, any other value a list of one."""
+    try:
+        mended = replace_lone_surrogates(raw).strip()
+        if mended == b"null":
+            return Read([])
+        if not mended.startswith(b"["):
+            msgspec.json.decode(mended)
+            return Read([mended])
+        pieces = msgspec.json.decode(mended, type=list[msgspec.Raw])
+    except BAD:
+        return Read([], 1)
+    return Read([bytes(piece) for piece in pieces])
+
+
+def join_lists(lists: Iterable[bytes]) -> bytes:
+    """Several lists as one."""
+    return b"[" + b",".join(item for raw in lists for item in read_raw_items(raw).items) + b"]"
+
+
+class _Severity(msgspec.Struct, gc=False):
+    severity: int | None = None
+
+
+_severities = make_decoder(list[_Severity])
+
+
+def read_severities(raw: bytes) -> collections.Counter[int | None]:
+    """The number of findings of each severity in a list. Fast, since only this is decoded."""
+    try:
+        return collections.Counter(one.severity for one in _severities.decode(raw))
+    except BAD:
+        return collections.Counter(one.severity for one in read_diagnostics(raw).items)
+
+
+def read_location_ranges(raw: bytes) -> Read[tuple[str, WireRange]]:
+    """The URI and the range of each location."""
+    read = read_locations(raw)
+    named = [place for item in read.items if (place := item.place) is not None]
+    return Read(named, read.dropped + len(read.items) - len(named))
+
+
+def read_hierarchy_items(raw: bytes) -> Read[tuple[bytes, WireItem]]:
+    """The items of a hierarchy, each with its raw bytes."""
+    pieces = read_raw_items(raw)
+    read = [(piece, read_item(piece)) for piece in pieces.items]
+    found = [(piece, wire) for piece, one in read for wire in one.items]
+    return Read(found, pieces.dropped + sum(not one.items for _, one in read))
+
+
+def read_calls_with_items(raw: bytes) -> Read[tuple[WireCall, WireItem]]:
+    """Calls, each with its caller or callee."""
+    pieces = read_raw_items(raw)
+    calls = [call for piece in pieces.items for call in read_calls(piece).items]
+    read = [(call, read_item(call.item)) for call in calls]
+    found = [(call, one.items[0]) for call, one in read if one.items]
+    return Read(found, pieces.dropped + len(pieces.items) - len(found))
+
+
+def read_actions(raw: bytes) -> Read[tuple[bytes, WireAction]]:
+    """Code actions, each with its raw bytes. An action with an invalid part is left out."""
+    pieces = read_raw_items(raw)
+    read = [(piece, read_action(piece)) for piece in pieces.items]
+    good = [(piece, one.items[0]) for piece, one in read if one.items and not one.dropped]
+    return Read(good, pieces.dropped + len(read) - len(good))
+
+
+# Limits the length of raw lists.
+#
+# A list is cut before its items are decoded, since decoding takes the time.
+
+#: An item that cannot be decoded: it stands for the findings that were left out.
+_UNREADABLE = b"null"
+
+
+def first_items(raw: bytes, most: int, size: int = MAX_BODY) -> tuple[bytes, int]:
+    """A raw list with at most so many items and bytes, and how many items were left out."""
+    if len(raw) < 2 * most and len(raw) <= size:
+        return raw, 0  # an item needs at least a character and a comma
+    try:
+        items = msgspec.json.decode(replace_lone_surrogates(raw), type=list[msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return raw, 0  # not a valid list
+    kept = [bytes(one) for one in items[:most]]
+    if len(raw) > size:
+        ends = itertools.accumulate(len(one) + 1 for one in kept)
+        kept = kept[: sum(end <= size for end in ends)]
+    if len(kept) == len(items):
+        return raw, 0
+    return b"[%b]" % b",".join(kept), len(items) - len(kept)
+
+
+def bounded_report(items: bytes) -> tuple[bytes, int]:
+    """The findings of one report that are kept, and how many are not.
+
+    A list that was cut ends with an item that cannot be decoded, so that it proves nothing about
+    the file.
+
+    >>> bounded_report(b"[]")
+    (b'[]', 0)
+    """
+    kept, dropped = first_items(items, MOST_FINDINGS, LARGEST_REPORT)
+    if dropped:
+        kept = kept[:-1] + (b"," if len(kept) > 2 else b"") + _UNREADABLE + b"]"
+    elif len(kept) > LARGEST_REPORT:
+        return b"[%b]" % _UNREADABLE, 1  # not a list
+    return kept, dropped

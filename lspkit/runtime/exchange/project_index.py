@@ -24,7 +24,7 @@ from lspkit.runtime.process.usage import is_idle
 from lspkit.runtime.server.server import Server
 from lspkit.servers.adapters.adapter import BackgroundIndex
 from lspkit.servers.definition_parts import ProjectQuery
-from lspkit.servers.project.project_samples import project_samples
+from lspkit.servers.project.project_files import project_samples
 from lspkit.types import Caveat, display_path
 
 Caveats = list[Caveat]

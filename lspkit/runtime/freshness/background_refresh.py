@@ -11,7 +11,7 @@ import logging
 import time
 
 from lspkit.errors import LspkitError
-from lspkit.protocol.methods import PULL_DIAGNOSTICS
+from lspkit.protocol.capabilities import PULL_DIAGNOSTICS
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.threads import ThreadCache
 from lspkit.runtime.exchange.calls import Calls

@@ -8,7 +8,7 @@ than a thread for each.
 from __future__ import annotations
 
 from lspkit.errors import LspkitError
-from lspkit.protocol.methods import PULL_DIAGNOSTICS
+from lspkit.protocol.capabilities import PULL_DIAGNOSTICS
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import locate, refresh_documents, servers_of
 from lspkit.runtime.files import File

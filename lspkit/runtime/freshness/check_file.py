@@ -18,7 +18,7 @@ from lspkit.diagnostics.freshness_events import CHANGED
 from lspkit.operations.host import OtherScope
 from lspkit.operations.host_results import Examination, Examined, OthersExamined
 from lspkit.operations.reply_parsing import OWN_FAULTS
-from lspkit.protocol.methods import PULL_DIAGNOSTICS
+from lspkit.protocol.capabilities import PULL_DIAGNOSTICS
 from lspkit.protocol.text import Unsaved
 from lspkit.runtime.concurrency.parallel import attempt, in_parallel
 from lspkit.runtime.exchange import disk_sync

@@ -27,10 +27,15 @@ from lspkit.operations.host import Build, about_the_file
 from lspkit.operations.host_results import Dependents, Reply
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.operations.symbol_positions import params_at
-from lspkit.protocol.methods import DOCUMENT_SYMBOLS, REFERENCES
+from lspkit.protocol.capabilities import DOCUMENT_SYMBOLS, REFERENCES
 from lspkit.protocol.open_documents import View
-from lspkit.protocol.wire.raw_items import read_location_ranges
-from lspkit.protocol.wire.results import SYMBOL_KINDS, WireRange, WireSymbol, read_symbols
+from lspkit.protocol.wire.results import (
+    SYMBOL_KINDS,
+    WireRange,
+    WireSymbol,
+    read_location_ranges,
+    read_symbols,
+)
 from lspkit.runtime.concurrency.parallel import attempt, in_parallel
 from lspkit.runtime.exchange import disk_sync
 from lspkit.runtime.exchange.ask_server import (

@@ -22,7 +22,7 @@ from lspkit.errors import LspkitError
 from lspkit.operations.checks.findings import severity_from_number
 from lspkit.operations.host import OtherScope
 from lspkit.operations.host_results import Elsewhere, Examined, OthersExamined
-from lspkit.protocol.methods import PULL_DIAGNOSTICS
+from lspkit.protocol.capabilities import PULL_DIAGNOSTICS
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.protocol.wire.results import read_diagnostics
 from lspkit.runtime.concurrency.parallel import in_parallel

@@ -14,14 +14,14 @@ from typing import Any
 from lspkit.diagnostics import tsserver
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.errors import RequestFailedError
-from lspkit.protocol.methods import EXECUTE_COMMAND
+from lspkit.protocol.capabilities import EXECUTE_COMMAND
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.wire.raw_items import join_lists
+from lspkit.protocol.wire.results import join_lists
 from lspkit.runtime.exchange.ask_server import request_deadline, request_server, wait_for
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.project_index import config_of
 from lspkit.runtime.freshness.check_subject import CheckSubject
-from lspkit.servers.project.config_imports import imported_by
+from lspkit.servers.project.config_inputs import imported_by
 
 #: Most files of one configuration that are asked about.
 MOST_FILES = 10

@@ -17,10 +17,10 @@ from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import StoredReport
 from lspkit.errors import RequestFailedError
 from lspkit.operations.host_results import Examined
-from lspkit.protocol.methods import PULL_DIAGNOSTICS
+from lspkit.protocol.capabilities import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.wire.messages import REQUEST_CANCELLED
-from lspkit.protocol.wire.raw_items import read_raw_items
+from lspkit.protocol.wire.results import read_raw_items
 from lspkit.runtime.exchange.ask_server import (
     GIVEN_UP,
     request_deadline,

@@ -18,12 +18,11 @@ from lspkit.diagnostics.proof_rule import How, ProofRule
 from lspkit.errors import RequestFailedError
 from lspkit.operations.host import about_the_file
 from lspkit.operations.host_results import Examined, Reply
-from lspkit.protocol.methods import EXECUTE_COMMAND, PULL_DIAGNOSTICS
+from lspkit.protocol.capabilities import EXECUTE_COMMAND, PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri
-from lspkit.protocol.wire.raw_items import join_lists
-from lspkit.protocol.wire.results import read_report
+from lspkit.protocol.wire.results import join_lists, read_report
 from lspkit.runtime.exchange import ask_server
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import wait_while_reloading

@@ -10,10 +10,9 @@ from lspkit.errors import CancelledError
 from lspkit.msgspec_types import make_decoder
 from lspkit.operations.host_results import Examined
 from lspkit.operations.reply_parsing import OWN_FAULTS
-from lspkit.protocol.methods import PULL_DIAGNOSTICS, PULL_WORKSPACE
+from lspkit.protocol.capabilities import PULL_DIAGNOSTICS, PULL_WORKSPACE
 from lspkit.protocol.uris import normalize_uri
-from lspkit.protocol.wire.raw_items import read_raw_items
-from lspkit.protocol.wire.results import read_report
+from lspkit.protocol.wire.results import read_raw_items, read_report
 from lspkit.runtime.exchange.ask_server import request_deadline, request_server
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.replies import nowhere

@@ -14,7 +14,7 @@ from lspkit.errors import ServerBrokenError, ServerUnavailableError, Unsupported
 from lspkit.operations.host import Question, Span
 from lspkit.operations.host_results import Reply
 from lspkit.protocol.text import Encoding, Text
-from lspkit.protocol.wire.raw_items import read_location_ranges, read_raw_items
+from lspkit.protocol.wire.results import read_location_ranges, read_raw_items
 from lspkit.runtime.concurrency.parallel import attempt, in_parallel
 from lspkit.runtime.exchange.ask_server import (
     SentRequest,

@@ -15,8 +15,8 @@ import msgspec
 from lspkit.errors import LspkitError, NoServerError, RequestTimeoutError
 from lspkit.operations.host import about_the_file
 from lspkit.operations.host_results import Reply
-from lspkit.protocol.methods import DOCUMENT_SYMBOLS
-from lspkit.protocol.wire.raw_items import read_raw_items
+from lspkit.protocol.capabilities import DOCUMENT_SYMBOLS
+from lspkit.protocol.wire.results import read_raw_items
 from lspkit.runtime.concurrency.parallel import in_parallel
 from lspkit.runtime.exchange.ask_server import (
     await_replies,

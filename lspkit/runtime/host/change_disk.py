@@ -11,8 +11,8 @@ from lspkit.diagnostics.report import Change
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.edits import apply
 from lspkit.errors import LspkitError
+from lspkit.protocol.registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.host.replaced_files import ReplacedFiles
 from lspkit.runtime.host.sync_files import sync_file

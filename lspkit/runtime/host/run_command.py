@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from lspkit.errors import LspkitError, RequestFailedError
 from lspkit.limits import LARGEST_EDITS, MOST_EDITS
 from lspkit.operations.host_results import Reply
+from lspkit.protocol.capabilities import APPLY_EDIT, EXECUTE_COMMAND
 from lspkit.protocol.events import EditAsked
-from lspkit.protocol.methods import APPLY_EDIT, EXECUTE_COMMAND
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.exchange.ask_server import request_deadline, wait_for_answer, wait_for_turn
 from lspkit.runtime.exchange.context import Context

@@ -12,7 +12,7 @@ from lspkit.install.install_hint import Has, hint_for, managers_in
 from lspkit.operations import host_results
 from lspkit.operations.checks.findings import severity_from_number
 from lspkit.operations.host_results import TrustNotice
-from lspkit.protocol.wire.raw_items import read_severities
+from lspkit.protocol.wire.results import read_severities
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.process.usage import usage

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from lspkit.protocol.watching.registrations import DELETED, FileEvent
+from lspkit.protocol.registrations import DELETED, FileEvent
 from lspkit.runtime.pool.event_queue import is_hidden_by_text
 from lspkit.runtime.pool.slot import Slot
 from lspkit.runtime.server.server import Server

@@ -26,8 +26,8 @@ import msgspec
 
 from lspkit.edit_types import ChangedFiles
 from lspkit.errors import LspkitError
+from lspkit.protocol.registrations import DELETED, REPLACED, FileEvent
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool.event_queue import (
@@ -43,7 +43,7 @@ from lspkit.runtime.server.server import Server
 from lspkit.runtime.watch.watched_folders import OuterFolders, is_excluded
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.servers.project import file_relevance
-from lspkit.servers.project.package_folders import MOST, PackageFolder
+from lspkit.servers.project.project_files import MOST, PackageFolder
 from lspkit.servers.restriction.compile_commands import header_folders
 from lspkit.workspace_boundary import is_inside
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from lspkit.protocol.capabilities import Registration
+from lspkit.protocol.registrations import CHANGED, METHOD, FileEvent, WatchRegistrations
 from lspkit.protocol.uris import path_to_uri
-from lspkit.protocol.watching.registrations import CHANGED, METHOD, FileEvent, WatchRegistrations
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, is_free
 from lspkit.runtime.server.server import Server
 from lspkit.servers.definition import Definition
 from lspkit.servers.project import file_relevance
-from lspkit.servers.project.package_folders import PackageFolder
+from lspkit.servers.project.project_files import PackageFolder
 
 #: Seconds from a change to its event, at most, unless the machine is very busy.
 JUST_NOW = 2.0

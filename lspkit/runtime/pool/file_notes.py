@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lspkit.protocol.watching.registrations import CHANGED, CREATED, separate_notes
+from lspkit.protocol.registrations import CHANGED, CREATED, separate_notes
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.pending_request import PendingRequest

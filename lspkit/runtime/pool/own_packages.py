@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lspkit.runtime.process.usage import files_of_command
 from lspkit.runtime.server.server import Server
-from lspkit.servers.project.package_folders import NODE
+from lspkit.servers.project.project_files import NODE
 from lspkit.workspace_boundary import is_inside
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 
 from lspkit.config import Config
 from lspkit.errors import LspkitError, NoServerError, ServerBrokenError, ServerUnavailableError
-from lspkit.protocol.watching.registrations import FileEvent
+from lspkit.protocol.registrations import FileEvent
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.threads import ThreadCache
 from lspkit.runtime.concurrency.waiter import Waiter
@@ -43,8 +43,7 @@ from lspkit.servers.adapters.adapter import ForwardedRequest
 from lspkit.servers.restriction.trust_profile import ALL, Permits
 from lspkit.servers.selection.choose import Choice
 from lspkit.servers.sidecar_commands import beside
-from lspkit.servers.status import ServerState
-from lspkit.servers.workspace_event import WorkspaceEvent
+from lspkit.servers.status import ServerState, WorkspaceEvent
 
 log = logging.getLogger("lspkit.runtime")
 

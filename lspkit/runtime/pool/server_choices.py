@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from lspkit.config import Config
 from lspkit.config.model import DISABLED
 from lspkit.errors import NoServerError
-from lspkit.protocol.watching.registrations import CHANGED, FileEvent
+from lspkit.protocol.registrations import CHANGED, FileEvent
 from lspkit.runtime.files import Files
 from lspkit.runtime.server import failure_errors
 from lspkit.servers.definition import Definition
@@ -25,8 +25,8 @@ from lspkit.servers.selection.choose import (
     disabled_rivals,
     disabled_servers,
     disabled_text,
+    is_reached,
 )
-from lspkit.servers.selection.nested_repositories import is_reached
 from lspkit.servers.selection.program_lookup import TOOLS_VARIABLE, search_folders
 from lspkit.servers.selection.project_tools import decides, stamp_of
 

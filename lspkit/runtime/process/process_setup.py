@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Mapping
 
-from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.capabilities import InitializeOptions
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.process.backoff import Restart
 from lspkit.runtime.process.child import Child

@@ -20,7 +20,7 @@ from lspkit.runtime.concurrency.threads import OwnThread, Signal, joined
 from lspkit.runtime.process.backoff import FailureRecord, Restart, after_failure
 from lspkit.runtime.process.child import Child, LaunchError, describe_exit
 from lspkit.runtime.process.guardian import Guardian
-from lspkit.servers.sidecar_status import SidecarState, SidecarStatus
+from lspkit.servers.status import SidecarState, SidecarStatus
 
 log = logging.getLogger("lspkit.runtime")
 

@@ -13,11 +13,11 @@ from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import PUSHED, StoredReport
 from lspkit.errors import LspkitError
 from lspkit.limits import MOST_REPORTED_FILES
-from lspkit.protocol.methods import EXECUTE_COMMAND
+from lspkit.protocol.capabilities import EXECUTE_COMMAND
+from lspkit.protocol.events import LOG_MESSAGE
 from lspkit.protocol.open_documents import View
-from lspkit.protocol.server_signal import LOG_MESSAGE
 from lspkit.protocol.uris import path_to_uri, uri_to_path
-from lspkit.protocol.wire.bounded_lists import bounded_report
+from lspkit.protocol.wire.results import bounded_report
 from lspkit.runtime.server.configuration_record import ConfigurationRecord
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.metrics import log_findings

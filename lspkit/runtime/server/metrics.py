@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
-from lspkit.protocol.wire.raw_items import read_raw_items
+from lspkit.protocol.wire.results import read_raw_items
 from lspkit.servers.status import Checks, Requests
 
 log = logging.getLogger("lspkit.runtime")

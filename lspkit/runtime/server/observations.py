@@ -16,7 +16,7 @@ from lspkit.diagnostics.progress_proof import at_work_since, may_start
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import DiagnosticsStore
 from lspkit.limits import LONGEST_WORDS, MOST_REPORTED_FILES
-from lspkit.protocol.server_signal import LOG_MESSAGE, PROGRESS
+from lspkit.protocol.events import LOG_MESSAGE, PROGRESS
 from lspkit.protocol.uris import normalize_uri
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import Admission

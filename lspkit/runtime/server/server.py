@@ -14,8 +14,8 @@ import msgspec
 
 from lspkit.errors import LspkitError, RequestTimeoutError, ServerBrokenError
 from lspkit.protocol import events
+from lspkit.protocol.registrations import WatchRegistrations
 from lspkit.protocol.session import Session, State, params_of
-from lspkit.protocol.watching.registrations import WatchRegistrations
 from lspkit.runtime.concurrency.waiter import Broadcast, Waiter
 from lspkit.runtime.files import Files
 from lspkit.runtime.process.backoff import Restart
@@ -32,11 +32,10 @@ from lspkit.runtime.server.metrics import Metrics
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
 from lspkit.runtime.server.process_state import End, ProcessState, Rights
 from lspkit.servers.adapters.adapter import ForwardedRequest
-from lspkit.servers.project.index_state import IndexState
+from lspkit.servers.readiness import IndexState
 from lspkit.servers.selection.choose import Choice
 from lspkit.servers.sidecar_commands import Commands
-from lspkit.servers.status import ServerState
-from lspkit.servers.workspace_event import Announcer, WorkspaceEvent
+from lspkit.servers.status import Announcer, ServerState, WorkspaceEvent
 
 log = logging.getLogger("lspkit.runtime")
 

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from lspkit.edits.directory import is_spare
-from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
+from lspkit.protocol.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.watched_folders import OuterFolders, is_excluded
 from lspkit.workspace_boundary import folders_above
 

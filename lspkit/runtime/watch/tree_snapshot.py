@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable
 
 from lspkit.edits.directory import is_spare
-from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED
+from lspkit.protocol.registrations import CHANGED, CREATED, DELETED, REPLACED
 from lspkit.runtime.watch.event_report import EventReport, Links
 from lspkit.runtime.watch.watched_folders import OuterFolders, is_excluded
 

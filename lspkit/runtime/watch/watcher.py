@@ -32,7 +32,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from lspkit.protocol.watching.registrations import DELETED, REPLACED, FileEvent
+from lspkit.protocol.registrations import DELETED, REPLACED, FileEvent
 from lspkit.runtime.concurrency.ordered_delivery import Delivery, time_left
 from lspkit.runtime.concurrency.threads import OwnThread, joined
 from lspkit.runtime.concurrency.waiter import Waiter

@@ -13,7 +13,7 @@ import msgspec
 
 from lspkit.diagnostics.freshness_events import Case, Judged
 from lspkit.diagnostics.progress_proof import proof_by_progress
-from lspkit.protocol.initialize_params import InitializeOptions
+from lspkit.protocol.capabilities import InitializeOptions
 from lspkit.protocol.open_documents import SyncOptions
 from lspkit.servers.definition import Definition
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from lspkit.servers.adapters.adapter import Adapter
-from lspkit.servers.adapters.biome import Biome
-from lspkit.servers.adapters.clangd import Clangd
-from lspkit.servers.adapters.gopls import Gopls
-from lspkit.servers.adapters.jdtls import Jdtls
-from lspkit.servers.adapters.oxlint import Oxlint
-from lspkit.servers.adapters.pyrefly import Pyrefly
-from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
-from lspkit.servers.adapters.ty import Ty
-from lspkit.servers.adapters.typescript_7 import Typescript7
-from lspkit.servers.adapters.vue import Vue, VueTypescript
-from lspkit.servers.adapters.yaml import Yaml
-from lspkit.servers.adapters.zuban import Zuban
+from lspkit.servers.adapters.python_adapters import Pyrefly, Ty, Zuban
+from lspkit.servers.adapters.systems_adapters import Clangd, Gopls, Jdtls, RustAnalyzer
+from lspkit.servers.adapters.web_adapters import (
+    Biome,
+    Oxlint,
+    Typescript7,
+    Vue,
+    VueTypescript,
+    Yaml,
+)
 from lspkit.servers.definition import Definition
 
 #: By the id of the definition. So a configuration that changes a built-in server keeps its adapter.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.protocol.server_signal import PROGRESS, Signal, log_line
+from lspkit.protocol.events import PROGRESS, Signal, log_line
 from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
+from lspkit.servers.definition_parts import Launch, Readiness, Roots
 
 _RUST = {"cargo": {"targetDir": True}, "checkOnSave": False}
 
@@ -257,5 +258,161 @@ SYSTEMS: tuple[Definition, ...] = (
         ),
         install={"brew": "dart-lang/dart/dart", "choco": "dart-sdk"},
         quirks=("Comes with the SDK, also with Flutter's.",),
+    ),
+)
+
+
+# Servers for the Java virtual machine: Java, Kotlin, Clojure.
+
+_GRADLE = ("settings.gradle", "settings.gradle.kts")
+_BUILD = ("build.gradle", "build.gradle.kts", "pom.xml", "build.xml", *_GRADLE)
+#: Modules have build files of their own, but a Java process for each needs too much memory. Only
+#: the top has settings and the scripts that fetch the build tool; the outermost of Maven's files is
+#: the parent.
+_TOP = (*_GRADLE, "gradlew", "mvnw", "pom.xml")
+#: It writes the description of the project (`.project`, `.classpath`, `.settings`) into the folder
+#: for its data, not into the project. There is no setting for that.
+_OWN_FOLDER = "--jvm-arg=-Djava.import.generatesMetadataFilesAtProjectRoot=false"
+
+JVM: tuple[Definition, ...] = (
+    Definition(
+        id="jdtls",
+        family="java",
+        languages={".java": "java"},
+        roots=parts.Roots(markers=(*_BUILD, ".project", ".classpath"), outermost=_TOP),
+        launch=parts.Launch(commands=(("jdtls", _OWN_FOLDER),), initialize_timeout_ms=60_000),
+        readiness=parts.Readiness(
+            load_begins_within=3.0, ready_by=Signal("language/status", {"type": "ServiceReady"})
+        ),
+        documents=parts.DocumentSync(unsaved="opened"),
+        proofs=(
+            ProofRule(
+                how="progress",
+                token="Publish Diagnostics",
+                ask="textDocument/documentSymbol",
+            ),
+        ),
+        # Not `*`: its own output may lie among the sources.
+        disk=parts.DiskReactions(
+            reads=("*.gradle", "*.kts", "*.jar", "*.prefs", "*.properties", "*.xml")
+        ),
+        install={"brew": "jdtls", "nix": "jdt-language-server"},
+        quirks=(
+            "Needs Java 21 or newer to run, whatever the project is built with.",
+            "Registers nearly all that it can do only once it is up.",
+            "Publishes without a version, and twice for a file that is opened.",
+            "Reads the disk when it is told of a save, whatever text it was given.",
+            "Publishes about closed files and about the project itself, too.",
+            "Does not end when its input does.",
+            "Answers `shutdown` with something other than null.",
+            "Its launcher names the folder for its data after the last part of the root only.",
+            "Compiles a Maven project into its `target`, and a Gradle project into its `bin`.",
+            "Without the option above it writes `.project` and `.classpath` into the project.",
+        ),
+        verified="1.60.0",
+    ),
+    Definition(
+        id="kotlin-lsp",
+        family="kotlin",
+        languages={".kt": "kotlin", ".kts": "kotlin"},
+        aliases=("kotlin-ls",),
+        roots=parts.Roots(markers=_BUILD, outermost=_TOP),
+        launch=parts.Launch(commands=(("kotlin-lsp", "--stdio"),), initialize_timeout_ms=60_000),
+        readiness=parts.Readiness(load_begins_within=3.0),
+        install={"brew": "JetBrains/utils/kotlin-lsp"},
+        quirks=("Knows Gradle projects best.", "Needs Java 17 or newer."),
+    ),
+    Definition(
+        id="kotlin-language-server",
+        family="kotlin",
+        languages={".kt": "kotlin", ".kts": "kotlin"},
+        roots=parts.Roots(markers=_BUILD, outermost=_TOP),
+        launch=parts.Launch(commands=(("kotlin-language-server",),), initialize_timeout_ms=60_000),
+        readiness=parts.Readiness(load_begins_within=3.0),
+        install={"brew": "kotlin-language-server", "nix": "kotlin-language-server"},
+        quirks=("No longer maintained.",),
+    ),
+    Definition(
+        id="clojure-lsp",
+        family="clojure",
+        languages=dict.fromkeys((".clj", ".cljs", ".cljc", ".cljd", ".bb", ".edn"), "clojure"),
+        roots=parts.Roots(
+            markers=("deps.edn", "project.clj", "shadow-cljs.edn", "bb.edn", "build.boot")
+        ),
+        launch=parts.Launch(commands=(("clojure-lsp",),), initialize_timeout_ms=60_000),
+        install={"brew": "clojure-lsp/brew/clojure-lsp-native", "nix": "clojure-lsp"},
+        quirks=("Reads the whole class path before it answers `initialize`.",),
+    ),
+)
+
+
+# Servers for functional languages: Haskell, OCaml, Gleam.
+
+FUNCTIONAL: tuple[Definition, ...] = (
+    Definition(
+        id="hls",
+        family="haskell",
+        languages={
+            ".hs": "haskell",
+            ".hs-boot": "haskell",
+            ".hsc": "haskell",
+            ".lhs": "literate haskell",
+            ".cabal": "cabal",
+        },
+        aliases=("haskell-language-server",),
+        roots=Roots(
+            markers=("*.cabal", "package.yaml", "cabal.project", "stack.yaml", "hie.yaml"),
+            # Each package of a project has a *.cabal file; these mark the project.
+            outermost=("cabal.project", "stack.yaml", "hie.yaml"),
+        ),
+        launch=Launch(
+            commands=(
+                ("haskell-language-server-wrapper", "--lsp"),
+                ("haskell-language-server", "--lsp"),
+            ),
+            initialize_timeout_ms=60_000,
+        ),
+        readiness=Readiness(load_begins_within=3.0),
+        install={"ghcup": "hls", "brew": "haskell-language-server"},
+        quirks=(
+            "Has to be built for the project's version of GHC; the wrapper finds the right one.",
+            "Builds what the project depends on before its first answer.",
+        ),
+    ),
+    Definition(
+        id="ocaml-lsp",
+        family="ocaml",
+        languages={
+            ".ml": "ocaml",
+            ".mli": "ocaml.interface",
+            ".mll": "ocaml.ocamllex",
+            ".mly": "ocaml.menhir",
+            ".re": "reason",
+            ".rei": "reason",
+            "dune": "dune",
+            "dune-project": "dune",
+            "dune-workspace": "dune",
+        },
+        aliases=("ocamllsp",),
+        roots=Roots(
+            markers=("dune-project", "dune-workspace", "*.opam", "esy.json"),
+            # As dune finds its root.
+            outermost=("dune-workspace", "dune-project"),
+        ),
+        launch=Launch(commands=(("ocamllsp",),)),
+        install={"opam": "ocaml-lsp-server"},
+        quirks=(
+            "Knows other modules only from a build: `dune build --watch` keeps it up to date.",
+            "Has to be of the same switch as the project.",
+        ),
+    ),
+    Definition(
+        id="gleam",
+        family="gleam",
+        languages={".gleam": "gleam"},
+        roots=Roots(markers=("gleam.toml",)),
+        launch=Launch(commands=(("gleam", "lsp"),)),
+        install={"brew": "gleam", "scoop": "gleam"},
+        quirks=("Comes with the compiler.", "Does nothing outside of a project."),
     ),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.protocol.server_signal import log_line
-from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED
+from lspkit.protocol.events import log_line
+from lspkit.protocol.registrations import CHANGED, CREATED, DELETED, REPLACED
 from lspkit.servers import definition_parts as parts
 from lspkit.servers.definition import Definition
 

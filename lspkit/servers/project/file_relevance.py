@@ -13,9 +13,9 @@ import re
 from pathlib import PurePath
 from typing import Literal
 
-from lspkit.protocol.watching.registrations import CHANGED, CREATED, FileEvent, WatchRegistrations
+from lspkit.protocol.registrations import CHANGED, CREATED, FileEvent, WatchRegistrations
 from lspkit.servers.definition import Definition
-from lspkit.servers.project.package_folders import PackageFolder, is_of_packages
+from lspkit.servers.project.project_files import PackageFolder, is_of_packages
 from lspkit.workspace_boundary import is_inside
 
 #: Why a file matters: it is of one of the server's languages (`source`), marks a root (`marker`),

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 from collections.abc import Callable, Container, Iterator
+
+from lspkit.regular_files import read_regular_text
+from lspkit.workspace_boundary import is_inside
 
 #: Folders with code of others, or without code.
 PASSED_OVER = frozenset(
@@ -55,3 +60,133 @@ def samples(folder: str) -> list[str]:
         here, name = os.path.split(path)
         found.setdefault((here, os.path.splitext(name)[1] or name), path)
     return list(found.values())
+
+
+# Folders of installed packages, which are far too many to be watched as a whole.
+#
+# Only what shows that a package was added, removed or replaced is watched: the folder that holds
+# the packages, with the records of package managers, and the folder of each package itself, not its
+# subfolders. In a virtual environment that includes the path to its packages, and the folder of its
+# interpreter.
+#
+#     node_modules  node_modules/@scope  node_modules/name  node_modules/@scope/name
+#     node_modules/.pnpm
+#     .venv  .venv/bin  .venv/lib  .venv/lib/python3.x
+#     .venv/lib/python3.x/site-packages  …/site-packages/name
+
+#: Kinds of package folders, as named in the definitions of servers.
+NODE, PYTHON = "node_modules", "site-packages"
+
+#: How many packages of one folder are watched by themselves; of the others only additions, removals
+#: and the records of package managers are seen.
+MOST = 500
+
+_HOLDERS = re.compile(
+    r"(?:(?!/node_modules/).)*/node_modules(?:/\.pnpm|/@[^/]+)?"
+    r"|.*/\.?venv(?:/bin|/Scripts|/[lL]ib(?:/python[^/]*)?)?"
+    r"|.*/site-packages",
+    re.DOTALL,
+)
+_PACKAGES = re.compile(r"/(?:node_modules(?:/@[^/]+)?|site-packages)$")
+_FIRST = re.compile(r"/(node_modules|\.?venv|site-packages)(?:/|$)")
+#: Entries of package folders that are no package: caches, programs, what is being removed, and
+#: metadata of a package.
+_NONE = re.compile(r"\.|~|@|__pycache__$|.*\.(?:dist|egg)-info$")
+#: Records that package managers write when they have changed packages.
+_NOTES = frozenset({".package-lock.json", ".modules.yaml", ".yarn-integrity", ".yarn-state.yml"})
+#: Where pnpm stores the packages.
+_STORE = ".pnpm"
+
+
+class PackageFolder:
+    """The position of a path relative to package folders."""
+
+    def __init__(self, path: str, workspace: str) -> None:
+        # The path of the workspace itself does not count.
+        inner = path[len(workspace.rstrip(os.sep)) :] if is_inside(path, workspace) else path
+        self._inner = inner.replace(os.sep, "/")
+        found = _FIRST.search(self._inner)
+        name = found[1] if found else ""
+        #: The kind of packages that it lies among, or that it holds; empty if none.
+        self.kind = NODE if name == NODE else PYTHON if name else ""
+        #: The outermost of these package folders.
+        self.top = path[: len(path) - len(inner) + found.end(1)] if found else ""
+
+    @property
+    def holds_packages(self) -> bool:
+        """Whether it is a folder that holds packages, or lies on the path to them."""
+        return _HOLDERS.fullmatch(self._inner) is not None
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it is the folder of a package."""
+        above, _, name = self._inner.rpartition("/")
+        holds = _HOLDERS.fullmatch(above) is not None and _PACKAGES.search(above) is not None
+        return holds and _NONE.match(name) is None
+
+
+def is_of_packages(path: str, top: str) -> bool:
+    """Whether a file or folder belongs to a package, or is a record of what is installed.
+
+    Tools keep other things there as well: caches, programs, half-removed packages. `top` is the
+    folder above it that holds the packages, or that folder itself.
+    """
+    parts = path[len(top) :].strip(os.sep).split(os.sep)
+    if parts[0] == _STORE:
+        parts = parts[1:]
+    if len(parts) == 1 and parts[0] in _NOTES:
+        return True
+    return not any(one.startswith((".", "~")) or one == "__pycache__" for one in parts)
+
+
+# Files by which a server can be made to load the projects of a folder.
+#
+# Some servers load a project only when one of its files is opened. Which files belong to a project
+# is known to the server alone, so there are several candidates for each, the likely ones first.
+
+#: Candidates for each project.
+CANDIDATES = 6
+#: Bytes of a configuration that are searched for the names of folders.
+LONGEST_CONFIG = 100_000
+
+
+def project_samples(
+    root: str, configs: tuple[str, ...], language: Callable[[str], str | None]
+) -> dict[str, list[str]]:
+    """For each configuration below a folder, the files that may belong to it.
+
+    `language` tells the language of a file by its name; None for files of other servers.
+    """
+    found: dict[str, str] = {}
+    sources: list[tuple[str, str]] = []
+    for path in itertools.islice(walk(root), ENOUGH):
+        folder, name = os.path.split(path)
+        if name in configs:
+            found.setdefault(folder, path)
+        elif kind := language(name):
+            sources.append((path, kind))
+    groups: dict[str, dict[tuple[str, str], str]] = {folder: {} for folder in found}
+    for path, kind in sources:
+        folder = os.path.dirname(path)
+        while folder not in found and len(folder) > len(root):
+            folder = os.path.dirname(folder)
+        if folder in found:
+            part = os.path.relpath(path, folder).split(os.sep)[0]
+            groups[folder].setdefault(
+                (part if os.sep in path[len(folder) + 1 :] else "", kind), path
+            )
+    return {
+        found[folder]: _likely_first(read_regular_text(found[folder], LONGEST_CONFIG), group)
+        for folder, group in groups.items()
+        if group
+    }
+
+
+def _likely_first(config: str, group: dict[tuple[str, str], str]) -> list[str]:
+    """One file for each folder and language. Typed languages, and named folders, come first."""
+
+    def key(entry: tuple[tuple[str, str], str]) -> tuple[bool, bool, str]:
+        (part, kind), path = entry
+        return not (part and part in config), kind.startswith("javascript"), path
+
+    return [path for _, path in sorted(group.items(), key=key)][:CANDIDATES]

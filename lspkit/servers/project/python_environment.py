@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 
 from lspkit.limits import LONGEST_OBJECT
-from lspkit.regular_files import open_regular
+from lspkit.regular_files import read_regular_text
 from lspkit.workspace_boundary import folders_above, is_inside
 
 #: The names of environments, in the order of preference, and of the folder with their programs.
 FOLDERS = (".venv", "venv")
-PROGRAMS = "Scripts" if os.name == "nt" else "bin"
+PROGRAMS = "bin"
 #: Variables that name an environment.
 VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 #: How far below an environment the paths lie that identify it: `lib/python3.x/site-packages`.
@@ -109,9 +109,4 @@ def _packages(folder: str) -> list[str]:
 
 def _settings(folder: str) -> str:
     """The text of `pyvenv.cfg`: the version, and whether the system's packages count."""
-    path = os.path.join(folder, "pyvenv.cfg")
-    try:
-        with open(path, "rb", opener=open_regular) as stream:
-            return stream.read(LONGEST_OBJECT).decode(errors="replace")
-    except OSError:
-        return ""
+    return read_regular_text(os.path.join(folder, "pyvenv.cfg"), LONGEST_OBJECT)

@@ -22,9 +22,9 @@ import msgspec
 
 from lspkit.errors import CancelledError
 from lspkit.protocol.text import Text
-from lspkit.regular_files import open_regular
-from lspkit.servers.project.git_ignore import GitIgnore
+from lspkit.regular_files import read_regular
 from lspkit.servers.project.project_files import ENOUGH, PASSED_OVER, walk
+from lspkit.servers.project.skipped_files import GitIgnore
 from lspkit.workspace_boundary import is_inside
 
 #: What a word is part of.
@@ -231,11 +231,7 @@ def _is_filled_in(text: str, string: re.Match[str], word: re.Match[str]) -> bool
 
 def _content(path: str) -> bytes:
     """The content of a file; nothing if it is no readable text."""
-    try:
-        with open(path, "rb", opener=open_regular) as stream:
-            content = stream.read(LARGEST_READ)
-    except OSError:
-        return b""
+    content = read_regular(path, LARGEST_READ)
     return b"" if b"\0" in content[:1024] else content
 
 

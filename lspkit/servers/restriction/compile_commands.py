@@ -20,7 +20,7 @@ import msgspec
 
 from lspkit.limits import LONGEST_COMMAND, LONGEST_PATH, MOST_COMPILE_STEPS
 from lspkit.msgspec_types import make_decoder
-from lspkit.regular_files import open_regular
+from lspkit.regular_files import read_regular_text
 from lspkit.workspace_boundary import is_inside
 
 #: Databases, relative to a server's root. The first that exists counts.
@@ -123,12 +123,8 @@ def header_folders(root: str, workspace: str) -> list[str]:
 @functools.lru_cache(maxsize=4)
 def _read(file: str, _: int, __: int) -> CompileFlags:
     """The flags of a file, cached by its time and size: a large one is read once."""
-    try:
-        with open(file, "rb", opener=open_regular) as stream:
-            # A path may have any bytes. If it is not UTF-8, its file has no command of its own.
-            content = stream.read(LARGEST).decode("utf-8", "replace")
-    except OSError:
-        return CompileFlags()
+    # A path may have any bytes. If it is not UTF-8, its file has no command of its own.
+    content = read_regular_text(file, LARGEST)
     if file.endswith(FLAGS):
         words = [line.strip() for line in content.splitlines()]
         return CompileFlags(flags=list(dict.fromkeys(_based(safe(words), os.path.dirname(file)))))

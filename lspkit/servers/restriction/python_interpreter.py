@@ -126,8 +126,7 @@ def _beside(search: _Search) -> tuple[str, str] | None:
 def _of_variable(name: str) -> Callable[[_Search], tuple[str, str] | None]:
     def find(search: _Search) -> tuple[str, str] | None:
         home = search.environ.get(name, "")
-        scripts = "Scripts" if os.name == "nt" else "bin"
-        path = os.path.join(home, scripts, "python")
+        path = os.path.join(home, "bin", "python")
         return (path, f"{name} names its environment") if home and os.path.exists(path) else None
 
     return find

@@ -14,13 +14,12 @@ from typing import Any
 
 import msgspec
 
-from lspkit.config.jsonc import NotJson
-from lspkit.config.pyproject_toml import decode_toml
-from lspkit.regular_files import read_regular
+from lspkit.config.file_syntax import NotJson, decode_toml
+from lspkit.regular_files import read_regular_text
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import Compiler, ProjectSigns
 from lspkit.servers.project.python_environment import FOLDERS, PROGRAMS
-from lspkit.servers.selection.npm_package import description_of, package_of
+from lspkit.servers.selection.program_lookup import description_of, package_of
 from lspkit.visible_text import one_line
 
 PYPROJECT = "pyproject.toml"
@@ -144,7 +143,7 @@ def _pyproject(path: str, stamp: tuple[int, ...]) -> tuple[frozenset[str], froze
     if not stamp:
         return frozenset(), frozenset()
     try:
-        project = decode_toml(read_regular(path, LARGEST).decode(errors="replace"))
+        project = decode_toml(read_regular_text(path, LARGEST))
     except NotJson:
         return frozenset(), frozenset()
     tool = project.get("tool")
@@ -153,7 +152,7 @@ def _pyproject(path: str, stamp: tuple[int, ...]) -> tuple[frozenset[str], froze
 
 @functools.lru_cache(256)
 def _requirements(path: str, stamp: tuple[int, ...]) -> frozenset[str]:
-    lines = read_regular(path, LARGEST).decode(errors="replace").splitlines() if stamp else []
+    lines = read_regular_text(path, LARGEST).splitlines() if stamp else []
     names = (_PACKAGE.match(line.strip()) for line in lines)
     return frozenset(_normal(name[0]) for name in names if name)
 

@@ -199,12 +199,12 @@ class TestFromOutside:
         self, world: World
     ) -> None:
         file = world.home / ".config/lspkit/lsp.json"
-        self.write(file, {"security": {"trustedProjectRoots": ["~/a", "~/b/(c)"]}})
+        self.write(file, {"security": {"trustedProjectRoots": ["~/a", "~/b/*(c)"]}})
         with pytest.raises(ConfigError) as caught:
             self.load(world, world.folder("a"))
         assert caught.value.file == str(file)
         assert caught.value.place.startswith("security.trustedProjectRoots")
-        assert "( has to be escaped" in caught.value.message
+        assert "( is ambiguous" in caught.value.message
 
 
 class TestRemedy:

@@ -14,7 +14,7 @@ from lspkit.config.trust.key_gate import (
     digest,
     remove_blocked,
 )
-from lspkit.config.trust.safe_keys import HARMLESS_KEYS
+from lspkit.config.trust.setting_keys import HARMLESS_KEYS
 from lspkit.servers.built_in import BUILT_IN
 
 KEYS = {"pyright": ("python.pythonPath",), "other": ("path",)}

@@ -9,7 +9,7 @@ import pytest
 
 from lspkit.config.model import Config, DiagnosticsConfig, RestartConfig, TimingConfig
 from lspkit.config.parse import BUILT_IN_VALUES
-from lspkit.config.trust.untrusted_limits import LIMITS, keep_tighter
+from lspkit.config.project_file import LIMITS, keep_tighter
 from tests.config.scene import Scene
 
 

@@ -10,7 +10,7 @@ import pytest
 import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.runtime.exchange import ask_server
-from lspkit.servers.adapters.ty import Ty
+from lspkit.servers.adapters.python_adapters import Ty
 from lspkit.testing import Diagnostics, Fault, Log, Script
 from tests.runtime.server_log import PULL, define
 from tests.scripted import ask, workspace

@@ -11,7 +11,7 @@ import pytest
 
 import lspkit
 from lspkit.runtime.server.server import Server
-from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
+from lspkit.servers.adapters.systems_adapters import RustAnalyzer
 from lspkit.servers.definition_parts import Readiness
 from lspkit.testing import Fault, Log, Script
 from tests.runtime.server_log import OPEN

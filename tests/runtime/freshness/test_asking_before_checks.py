@@ -9,7 +9,7 @@ import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.report import Report
-from lspkit.servers.adapters.yaml import Yaml
+from lspkit.servers.adapters.web_adapters import Yaml
 from lspkit.testing import Diagnostics, Say, Script
 from tests.runtime.server_log import CHANGE, finding, published
 from tests.scripted import workspace

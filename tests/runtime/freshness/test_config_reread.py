@@ -8,7 +8,7 @@ from typing import Any
 
 import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.protocol.server_signal import log_line
+from lspkit.protocol.events import log_line
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.exchange import preparation
 from lspkit.runtime.pool import retirement

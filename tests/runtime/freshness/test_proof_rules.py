@@ -8,7 +8,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.protocol.server_signal import Signal
+from lspkit.protocol.events import Signal
 from lspkit.servers.definition_parts import Caveats, DiskReactions
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, progress
 from tests.runtime.server_log import (

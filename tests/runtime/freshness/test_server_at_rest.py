@@ -10,7 +10,7 @@ import pytest
 
 from lspkit.diagnostics import freshness_decision
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.protocol.server_signal import Signal
+from lspkit.protocol.events import Signal
 from lspkit.runtime.watch import watcher
 from lspkit.servers.definition_parts import DocumentSync
 from lspkit.testing import Fault, Log, Say, Script

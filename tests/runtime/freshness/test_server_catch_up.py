@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.servers.adapters.jdtls import Jdtls
+from lspkit.servers.adapters.systems_adapters import Jdtls
 from lspkit.servers.definition_parts import DocumentSync
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
 from tests.runtime.server_log import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.servers.adapters.oxlint import Oxlint
+from lspkit.servers.adapters.web_adapters import Oxlint
 from lspkit.servers.definition_parts import Caveats
 from lspkit.testing import Diagnostics, Say, Script
 from tests.runtime.server_log import OPEN, define, finding, published

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.protocol.server_signal import Signal
-from lspkit.servers.adapters.jdtls import Jdtls
+from lspkit.protocol.events import Signal
+from lspkit.servers.adapters.systems_adapters import Jdtls
 from lspkit.servers.definition_parts import Readiness
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script
 from tests.runtime.server_log import (

@@ -9,7 +9,7 @@ import pytest
 import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.runtime.pool import disk_events
-from lspkit.servers.adapters.ty import Ty
+from lspkit.servers.adapters.python_adapters import Ty
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import DiskReactions, Launch, Refresh, Roots
 from lspkit.servers.project.file_relevance import may_read

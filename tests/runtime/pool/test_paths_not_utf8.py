@@ -9,7 +9,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.servers.adapters.ty import Ty
+from lspkit.servers.adapters.python_adapters import Ty
 from lspkit.testing import Log
 from lspkit.testing.plugin import Scripted
 from tests.runtime.pool.test_disk_events import SCR

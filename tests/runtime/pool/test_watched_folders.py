@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.protocol.watching.registrations import FileEvent, WatchRegistrations
+from lspkit.protocol.registrations import FileEvent, WatchRegistrations
 from lspkit.runtime.files import Files
 from lspkit.runtime.pool import disk_events
 from lspkit.runtime.pool.disk_events import DiskEvents

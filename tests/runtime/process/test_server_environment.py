@@ -13,8 +13,8 @@ import pytest
 import lspkit
 from lspkit.config import read_config
 from lspkit.runtime.process.process_setup import environment_of
-from lspkit.servers.adapters.biome import Biome
-from lspkit.servers.adapters.rust_analyzer import RustAnalyzer
+from lspkit.servers.adapters.systems_adapters import RustAnalyzer
+from lspkit.servers.adapters.web_adapters import Biome
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import HARMLESS, TrustProfile, UntrustedRun
 from lspkit.servers.restriction.trust_profile import Permit

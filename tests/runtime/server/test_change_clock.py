@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from lspkit.diagnostics.freshness_events import Rested
-from lspkit.protocol.watching.registrations import CHANGED, CREATED, REPLACED, FileEvent
+from lspkit.protocol.registrations import CHANGED, CREATED, REPLACED, FileEvent
 from lspkit.runtime.pool import event_queue
 from lspkit.runtime.pool.event_queue import ServerFileEvent
 from lspkit.runtime.server import change_clock
 from lspkit.runtime.server.change_clock import ChangeClock
-from lspkit.servers.project.package_folders import PackageFolder
+from lspkit.servers.project.project_files import PackageFolder
 
 USER, HEADER = "file:///user.cpp", "file:///header.h"
 OPENED = [("textDocument/didOpen", {})]

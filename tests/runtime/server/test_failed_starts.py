@@ -10,7 +10,7 @@ import lspkit
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.runtime.pool.slot import MOST_STARTS
 from lspkit.servers.adapters.adapter import Adapter
-from lspkit.servers.adapters.biome import Biome
+from lspkit.servers.adapters.web_adapters import Biome
 from lspkit.servers.definition_parts import ConfigFiles, DiskReactions
 from lspkit.testing import Fault, Log, Script
 from tests.runtime.server_log import define

@@ -9,7 +9,7 @@ import pytest
 
 import lspkit
 from lspkit.diagnostics.proof_rule import OFFERED
-from lspkit.protocol.server_signal import Signal
+from lspkit.protocol.events import Signal
 from lspkit.protocol.uris import path_to_uri
 from lspkit.servers.definition_parts import Caveats
 from lspkit.testing import Diagnostics, Say, Script

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lspkit.protocol.watching.registrations import FileEvent
+from lspkit.protocol.registrations import FileEvent
 from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher, best_notifier
 from tests.runtime.watch.watching import (

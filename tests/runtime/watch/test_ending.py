@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.protocol.watching.registrations import FileEvent
+from lspkit.protocol.registrations import FileEvent
 from lspkit.runtime.watch.watcher import Watcher
 from tests.runtime.watch.watching import (
     ALL,

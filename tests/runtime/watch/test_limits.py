@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.protocol.watching.registrations import FileEvent
+from lspkit.protocol.registrations import FileEvent
 from lspkit.runtime.watch import watcher as module
 from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lspkit.servers.project.package_folders import NODE, PYTHON, PackageFolder
+from lspkit.servers.project.project_files import NODE, PYTHON, PackageFolder
 
 #: Of a workspace that lies among packages itself, which is no matter.
 WORKSPACE = "/home/venv/node_modules/mine"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lspkit.edits.directory import spare_name
-from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
+from lspkit.protocol.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.event_report import AFTER, merged
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 from tests.runtime.watch.watching import files_in, folders, lines, shell

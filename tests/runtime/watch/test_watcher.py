@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lspkit.protocol.watching.registrations import FileEvent
+from lspkit.protocol.registrations import FileEvent
 from lspkit.runtime.watch import watcher as watcher_module
 from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.watcher import Watcher

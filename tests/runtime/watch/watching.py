@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lspkit.protocol.watching.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
+from lspkit.protocol.registrations import CHANGED, CREATED, DELETED, REPLACED, FileEvent
 from lspkit.runtime.watch.notifier import Notifier
 from lspkit.runtime.watch.tree_snapshot import TreeSnapshot
 from lspkit.runtime.watch.watcher import Watcher

@@ -10,7 +10,6 @@ Invalid parts of a registration are ignored.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,8 +19,8 @@ import msgspec
 
 from lspkit.limits import MOST_GLOB_WORK, MOST_GLOBS
 from lspkit.protocol.capabilities import Registration
+from lspkit.protocol.globs import compile_cost, compile_glob
 from lspkit.protocol.uris import uri_to_path
-from lspkit.protocol.watching.globs import compile_cost, compile_glob
 
 #: The method of these registrations.
 METHOD = "workspace/didChangeWatchedFiles"
@@ -39,10 +38,7 @@ ALL = 7
 
 _WILD = re.compile(r"[*?\[{]")
 _SEPARATORS = re.compile(r"[/{},]")
-_DRIVE = re.compile(r"[A-Za-z]:(?=/)")
 _SLASHES = re.compile("/+")
-_ABSOLUTE = re.compile(r"(?:[A-Za-z]:)?/+")
-_DISK = re.compile(r"(?:[A-Za-z]:)?/*")
 
 
 class FileEvent(msgspec.Struct, frozen=True):
@@ -95,13 +91,11 @@ class WatchRegistrations:
         workspace: str | None = None,
         *,
         kinds: Mapping[int, tuple[int, ...]] | None = None,
-        windows: bool = os.name == "nt",
     ) -> None:
         self._kinds = {REPLACED: (DELETED, CREATED), **(kinds or {})}
-        self._windows = windows
-        self._root = self._with_slashes(root)
-        around = self._with_slashes(workspace or root)
-        self._around = around if _is_below(self._root, around) else self._root
+        self._root = root
+        around = workspace or root
+        self._around = around if _is_below(root, around) else root
         self._by_id: dict[str, list[_Glob]] = {}
         # Replaced as a whole, so that a reader sees the old or the new one.
         self._globs: tuple[_Glob, ...] = ()
@@ -158,7 +152,7 @@ class WatchRegistrations:
 
     def wants(self, path: str, kind: int) -> bool:
         """Whether the server wants this kind of change of an absolute path."""
-        bit, path = MASKS.get(kind, 0), self._with_slashes(path)
+        bit = MASKS.get(kind, 0)
         for glob in self._globs:
             if not glob.mask & bit or not path.startswith(glob.below):
                 continue
@@ -168,7 +162,6 @@ class WatchRegistrations:
 
     def matches_by_name(self, path: str) -> bool:
         """Whether a pattern that depends on the file name matches."""
-        path = self._with_slashes(path)
         return any(
             path.startswith(glob.below) and glob.matches(path[len(glob.below) :])
             for glob in self._globs
@@ -194,9 +187,8 @@ class WatchRegistrations:
         """
         found: dict[str, bool] = {}
         for glob in self._globs:
-            if not _DISK.fullmatch(glob.base):
-                folder = self._native(glob.base)
-                found[folder] = found.get(folder, False) or glob.deep
+            if glob.base.strip("/"):
+                found[glob.base] = found.get(glob.base, False) or glob.deep
         return found
 
     def new_bases(self) -> dict[str, bool]:
@@ -216,7 +208,7 @@ class WatchRegistrations:
         It does if its base is inside the folder, or if the folder is inside its base and the
         pattern contains the folder's name.
         """
-        folder = self._with_slashes(folder).rstrip("/")
+        folder = folder.rstrip("/")
         name = folder.rpartition("/")[2]
         if folder in self._above:
             return True
@@ -238,17 +230,16 @@ class WatchRegistrations:
             mask = ALL
         base: str | None = self._root
         if isinstance(given, dict):
-            base, given = self._base(given.get("baseUri")), given.get("pattern")
+            base, given = _base(given.get("baseUri")), given.get("pattern")
         if base is None or not isinstance(given, str) or not given.strip():
             return None
         pattern = rest = given.strip()
         if isinstance(watcher["globPattern"], str) and pattern.startswith("**"):
             base = self._around
         below = base.rstrip("/") + "/"
-        if isinstance(watcher["globPattern"], str) and (start := self._start(pattern)):
+        if isinstance(watcher["globPattern"], str) and (start := _SLASHES.match(pattern)):
             # Matched as a whole, since wildcards may come before any folder.
-            pattern = self._with_slashes(pattern)
-            base, below, rest = start, "", pattern[len(start) :]
+            base, below, rest = start[0], "", pattern[start.end() :]
         fixed, wild = _split(rest)
         return _Glob(
             mask=mask,
@@ -260,27 +251,12 @@ class WatchRegistrations:
             words=frozenset(filter(None, _SEPARATORS.split(rest))),
         )
 
-    def _base(self, uri: Any) -> str | None:
-        """The folder of a relative pattern, given by its URI or as a workspace folder."""
-        if isinstance(uri, dict):
-            uri = uri.get("uri")
-        path = uri_to_path(uri, windows=self._windows) if isinstance(uri, str) else None
-        return None if path is None else self._with_slashes(path)
 
-    def _start(self, pattern: str) -> str:
-        """The drive and slash of an absolute pattern; empty if it is relative."""
-        start = (_ABSOLUTE if self._windows else _SLASHES).match(self._with_slashes(pattern))
-        return start[0] if start else ""
-
-    def _with_slashes(self, path: str) -> str:
-        """The normal form of paths and patterns."""
-        if not self._windows:
-            return path
-        path = path.replace("\\", "/")
-        return path[:1].upper() + path[1:] if _DRIVE.match(path) else path
-
-    def _native(self, path: str) -> str:
-        return path.replace("/", "\\") if self._windows else path
+def _base(uri: Any) -> str | None:
+    """The folder of a relative pattern, given by its URI or as a workspace folder."""
+    if isinstance(uri, dict):
+        uri = uri.get("uri")
+    return uri_to_path(uri) if isinstance(uri, str) else None
 
 
 def _split(pattern: str) -> tuple[list[str], list[str]]:

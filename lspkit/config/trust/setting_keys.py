@@ -1,12 +1,12 @@
-"""Settings of language servers that make them run a program or write to a file.
+"""Settings of language servers that make them run a program or write to a file, and harmless ones.
 
 By server id, as dotted keys, without the section in which a server's settings may be wrapped:
 `key_gate.py` finds a key at any depth. The keys name a program, a library or an SDK that is loaded
 or run, its arguments or environment, a file with such settings, or an output path, or they enable
 one of these. Some are read only by editors; the next version of a server may read them, too.
 
-For a server that runs in an untrusted project, all keys are blocked except those of `safe_keys.py`;
-the keys here are blocked also inside those.
+For a server that runs in an untrusted project, all keys are blocked except `HARMLESS_KEYS`;
+`EXECUTION_KEYS` are blocked also inside those.
 """
 
 from __future__ import annotations
@@ -162,4 +162,77 @@ EXECUTION_KEYS: dict[str, tuple[str, ...]] = {
     "biome": ("lsp.bin", "lspBin", "configurationPath"),
     # Plugins in JavaScript are named in its configuration; types need a program of their own.
     "oxlint": ("configPath", "typeAware", "jsPlugins", "path.server", "path", "flags"),
+}
+
+
+# Settings that an untrusted project may have.
+#
+# By server id, for the servers that run in such a project, as dotted keys like those above. All
+# other settings are blocked: some that seem harmless become part of a command (`locale` of
+# TypeScript), or name an output file (`logFile`, `storagePath`). A key is listed only if it merely
+# changes what is found, shown or proposed. `EXECUTION_KEYS` are blocked also inside these.
+
+_HARMLESS_PYTHON = (
+    "analysis",
+    "disableLanguageServices",
+    "disableOrganizeImports",
+    "disableTaggedHints",
+)
+
+_HARMLESS_TYPESCRIPT = (
+    *("preferences", "format", "inlayHints", "suggest", "suggestionActions"),
+    *("implementationsCodeLens", "referencesCodeLens", "implicitProjectConfiguration"),
+    *("implicitProjectConfig", "preferGoToSourceDefinition", "updateImportsOnFileMove"),
+    *("validate", "workspaceSymbols"),
+)
+
+_STYLE_SHEETS = ("validate", "lint", "completion", "hover", "format")
+
+HARMLESS_KEYS: dict[str, tuple[str, ...]] = {
+    "basedpyright": _HARMLESS_PYTHON,
+    "pyright": _HARMLESS_PYTHON,
+    "ty": (
+        *("diagnosticMode", "disableLanguageServices", "inlayHints", "completions"),
+        *("showSyntaxErrors", "configuration.rules", "logLevel"),
+    ),
+    "ruff": (
+        *("lint", "format.preview", "lineLength", "exclude", "organizeImports", "fixAll"),
+        *("codeAction", "showSyntaxErrors", "logLevel"),
+    ),
+    "typescript": (*_HARMLESS_TYPESCRIPT, "completions", "diagnostics.ignoredCodes"),
+    "vtsls": (*_HARMLESS_TYPESCRIPT, "enableMoveToFileCodeAction", "vtsls.experimental"),
+    "typescript-7": _HARMLESS_TYPESCRIPT,
+    "gopls": (
+        *("analyses", "annotations", "codelenses", "completeFunctionCalls", "completeUnimported"),
+        *("completionBudget", "deepCompletion", "diagnosticsDelay", "diagnosticsTrigger"),
+        *("directoryFilters", "expandWorkspaceToModule", "experimentalPostfixCompletions"),
+        *("gofumpt", "hints", "hoverKind", "importShortcut", "linkTarget", "linksInHover", "local"),
+        *("matcher", "semanticTokens", "standaloneTags", "staticcheck", "symbolMatcher"),
+        *("symbolScope", "symbolStyle", "templateExtensions", "usePlaceholders"),
+    ),
+    # All its settings are compiler flags.
+    "clangd": (),
+    "bash": (
+        *("globPattern", "backgroundAnalysisMaxFiles", "enableSourceErrorDiagnostics"),
+        *("includeAllWorkspaceSymbols", "logLevel", "shfmt.ignoreEditorconfig"),
+        *("shfmt.languageDialect", "shfmt.binaryNextLine", "shfmt.caseIndent"),
+        *("shfmt.funcNextLine", "shfmt.keepPadding", "shfmt.simplifyCode", "shfmt.spaceRedirects"),
+    ),
+    "intelephense": (
+        *("files", "environment.phpVersion", "environment.shortOpenTag", "compatibility"),
+        *("diagnostics", "completion", "format", "phpdoc", "references", "rename", "stubs"),
+    ),
+    "json": ("schemas", "validate", "format", "keepLines", "colorDecorators", "maxItemsComputed"),
+    "html": (
+        *_STYLE_SHEETS,
+        *("suggest", "autoClosingTags", "autoCreateQuotes", "mirrorCursorOnMatchingTag"),
+    ),
+    "css": _STYLE_SHEETS,
+    "yaml": (
+        *("schemas", "schemaStore.enable", "customTags", "yamlVersion", "validate", "completion"),
+        *("hover", "format", "style", "suggest", "keyOrdering", "maxItemsComputed"),
+        *("disableAdditionalProperties", "disableDefaultProperties"),
+    ),
+    "dockerfile": ("languageserver.diagnostics", "languageserver.formatter"),
+    "tombi": (),
 }

@@ -1,1 +1,0 @@
-"""Globs, and the registrations of servers for changes of files."""
