@@ -27,8 +27,8 @@ __all__ = [
     "tool_schemas",
 ]
 
-#: The names of each module. They are imported when they are first used: the command line needs
-#: only the names of the agents.
+#: The names of each module. They are imported when they are first used: a call of `lspkit
+#: hook` mostly needs only the protocols of the agents.
 _NAMES = {
     "hooks.edit_hooks": "EditHooks",
     "hooks.summary": "Summary",

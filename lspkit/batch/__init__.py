@@ -7,7 +7,6 @@ with ProcessPoolExecutor(4) as pool:
         print(result)
 """
 
-from lspkit.batch.batch_check import Project, ProjectCheck, check
-from lspkit.batch.sarif_log import merge_sarif
+from lspkit.batch.batch_check import Project, ProjectCheck, check, merge_sarif
 
 __all__ = ["Project", "ProjectCheck", "check", "merge_sarif"]

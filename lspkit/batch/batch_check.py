@@ -18,7 +18,7 @@ import msgspec
 
 from lspkit.batch.check_outcome import CheckOutcome, sort_reports
 from lspkit.batch.file_selection import select_files
-from lspkit.batch.sarif_log import failure_runs, sarif_runs
+from lspkit.batch.sarif_log import failure_runs, sarif_log, sarif_runs
 from lspkit.config import Config
 from lspkit.diagnostics.report import Report
 from lspkit.diagnostics.unresolved_imports import import_hint
@@ -365,3 +365,11 @@ def _in_order(numbered: Numbered) -> Iterator[ProjectCheck]:
             while following in early:
                 yield early.pop(following)
                 following += 1
+
+
+def merge_sarif(results: Iterable[ProjectCheck]) -> dict[str, Any]:
+    """One SARIF log for the results of `check`, as plain values: `json.dumps` writes it.
+
+    Each server of each project has a run of its own, whose category names the project.
+    """
+    return sarif_log([run for result in results for run in result.runs])

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
 from lspkit.batch.check_outcome import CheckOutcome
@@ -76,28 +76,13 @@ _HALVES = re.compile("[\ud800-\udfff]")
 _LINE_NUMBER = re.compile(r"\b([Ll]ines?) \d+")
 
 
-class HasRuns(Protocol):
-    """A result with the runs of its log."""
-
-    @property
-    def runs(self) -> list[dict[str, Any]]:
-        """The runs that `sarif_runs` makes."""
-
-
 def as_sarif(outcome: CheckOutcome) -> dict[str, Any]:
     """The log as plain values."""
-    return _log(sarif_runs(outcome))
+    return sarif_log(sarif_runs(outcome))
 
 
-def merge_sarif(results: Iterable[HasRuns]) -> dict[str, Any]:
-    """One SARIF log for the results of `check`, as plain values: `json.dumps` writes it.
-
-    Each server of each project has a run of its own, whose category names the project.
-    """
-    return _log([run for result in results for run in result.runs])
-
-
-def _log(runs: list[dict[str, Any]]) -> dict[str, Any]:
+def sarif_log(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """A log of these runs."""
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": runs}
 
 

@@ -19,7 +19,6 @@ from mcp.server.lowlevel import Server
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp.types import (
-    INVALID_PARAMS,
     CallToolResult,
     LoggingLevel,
     LoggingMessageNotification,
@@ -257,13 +256,6 @@ class CallRunner:
             group.cancel_scope.cancel()
         return result
 
-    async def or_error(self, job: Callable[[], T], cancel: CancelToken | None = None) -> T:
-        """Run a job; its error is one of the protocol, without a traceback."""
-        try:
-            return await self.in_thread(job, cancel)
-        except LspkitError as problem:
-            raise MCPError(INVALID_PARAMS, str(problem)) from None
-
 
 # Messages for the user of an MCP client: on standard error, and as log messages of the protocol.
 #
@@ -432,7 +424,10 @@ class McpSession:
 
     async def _list_tools(self, ctx: Context, _: object) -> types.ListToolsResult:
         await self._log.repeat(ctx)
-        return types.ListToolsResult(tools=await self._calls.or_error(self._calls.tools))
+        try:
+            return types.ListToolsResult(tools=await self._calls.in_thread(self._calls.tools))
+        except LspkitError as problem:  # of the configuration: an error without a traceback
+            raise MCPError(types.INVALID_PARAMS, str(problem)) from None
 
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams

@@ -166,11 +166,8 @@ class Client:
         with self.begin(method, params) as pending:
             left = float("inf") if timeout is None else timeout + GRACE
             if not pending.waiter.wait(left):
-                raise self._silent_error()
+                raise ServerUnavailableError("the service does not answer")
         return decode_plain(pending.result())
-
-    def _silent_error(self) -> ServerUnavailableError:
-        return ServerUnavailableError("the service does not answer")
 
     def begin(self, method: str, params: Any = None, *, over: Peer | None = None) -> PendingCall:
         """Send a request. Starts the service if that has not been done.

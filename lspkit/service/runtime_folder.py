@@ -124,7 +124,7 @@ class Bootstrap(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fiel
         root = os.path.realpath(self.workspace_root)
         sources = config_sources(root, self.config, environ)
         values = [root, self.config, self.trusted, sources, environ.get("LSPKIT_TRUST", "")]
-        text = msgspec.json.encode(_sorted(values))
+        text = json.dumps(values, sort_keys=True)
         folder = runtime_folder(environ, self.workspace_root, create=create)
         return Place(folder, _digest(text, 16))
 
@@ -260,15 +260,5 @@ def _is_old(path: Path) -> bool:
         return False
 
 
-def _digest(text: str | bytes, length: int) -> str:
-    data = text.encode(errors="surrogateescape") if isinstance(text, str) else text
-    return hashlib.sha256(data).hexdigest()[:length]
-
-
-def _sorted(value: Any) -> Any:
-    """The value with keys in order, and lone surrogates escaped."""
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    if isinstance(value, list | tuple):
-        return [_sorted(entry) for entry in value]
-    return value.encode(errors="surrogateescape").hex() if isinstance(value, str) else value
+def _digest(text: str, length: int) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:length]

@@ -82,11 +82,17 @@ def _decode_other(kind: type, value: Any) -> object:
     raise NotImplementedError(f"a {kind.__name__} cannot be read from JSON")
 
 
-def _reads_request(of: Operation) -> Callable[[bytes], Any]:
+# The decoder of an operation is built when it is first used: a command uses one or two of them, and
+# building all takes 25 ms.
+
+
+@functools.cache
+def _request_decoder(of: Operation) -> Callable[[bytes], Any]:
     return make_decoder(of.request, _decode_other).decode
 
 
-def _reads_result(of: Operation) -> Callable[[bytes], Any]:
+@functools.cache
+def _result_decoder(of: Operation) -> Callable[[bytes], Any]:
     # `CallResult` with a value of this type, so that it is decoded at once.
     fields: list[Any] = [
         ("value", of.result),
@@ -99,29 +105,10 @@ def _reads_result(of: Operation) -> Callable[[bytes], Any]:
     return make_decoder(whole, _decode_other).decode
 
 
-class _Decoders(dict[Operation, Callable[[bytes], Any]]):
-    """Decoders by operation. Each is built when it is first used.
-
-    A command uses one or two of them, and building all takes 25 ms.
-    """
-
-    def __init__(self, build: Callable[[Operation], Callable[[bytes], Any]]) -> None:
-        super().__init__()
-        self._build = build
-
-    def __missing__(self, of: Operation) -> Callable[[bytes], Any]:
-        # Two threads may build the same: one of both is kept.
-        return self.setdefault(of, self._build(of))
-
-
-_request_decoders = _Decoders(_reads_request)
-_result_decoders = _Decoders(_reads_result)
-
-
 def prepare_for_requests() -> None:
     """Build the decoders of all requests, so that no client waits for that."""
     for operation in _by_name().values():
-        _request_decoders[operation]  # built by this access
+        _request_decoder(operation)
 
 
 @functools.cache
@@ -175,7 +162,7 @@ def decode_call(raw: bytes) -> tuple[Request[Any], float | None, bool]:
     if given.escaped:
         request: Request[Any] = _unescaped(given.params, of.request)
     else:
-        request = _request_decoders[of](given.params)
+        request = _request_decoder(of)(given.params)
     return request, given.timeout, given.cancelled
 
 
@@ -202,7 +189,7 @@ def decode_result(of: Operation, raw: bytes) -> tuple[Any, tuple[str, ...], list
             answered, errors = (_unescaped(part, tuple) for part in (parts.answered, parts.failed))
             caveats = _unescaped(parts.caveats, tuple[Caveat, ...] | None)
         else:
-            given = _result_decoders[of](raw)
+            given = _result_decoder(of)(raw)
             value, answered, errors = given.value, given.answered, given.failed
             caveats = given.caveats
         if caveats is not None:

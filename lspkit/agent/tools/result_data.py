@@ -318,7 +318,8 @@ def _change(change: FileEdit | FileOperation, most: int, frame: ResultContext) -
 # JSON Schema
 
 
-def _object(required: Data, optional: Data | None = None) -> Data:
+def object_schema(required: Data, optional: Data | None = None) -> Data:
+    """The schema of an object with these properties, and no others."""
     return {
         "type": "object",
         "properties": {**required, **(optional or {})},
@@ -333,14 +334,14 @@ def _list(items: Data) -> Data:
 
 _TEXT: Data = {"type": "string"}
 _NUMBER: Data = {"type": "integer", "minimum": 1}
-_POSITION = _object({"line": _NUMBER, "character": _NUMBER})
-_RANGE = _object({"start": _POSITION, "end": _POSITION})
+_POSITION = object_schema({"line": _NUMBER, "character": _NUMBER})
+_RANGE = object_schema({"start": _POSITION, "end": _POSITION})
 #: One of the two is present.
 _WHERE: Data = {"filePath": _TEXT, "uri": _TEXT}
 _NAMED: Data = {"name": _TEXT, "kind": _TEXT, "range": _RANGE, "selectionRange": _RANGE}
-_RAW = _object({"serverId": _TEXT, "via": _TEXT, "item": {"type": "object"}})
-_ITEM = _object(_NAMED, {**_WHERE, "detail": _TEXT, "raw": _RAW})
-_FINDING = _object(
+_RAW = object_schema({"serverId": _TEXT, "via": _TEXT, "item": {"type": "object"}})
+_ITEM = object_schema(_NAMED, {**_WHERE, "detail": _TEXT, "raw": _RAW})
+_FINDING = object_schema(
     {
         "range": _RANGE,
         "severity": {"enum": [severity.value for severity in types.Severity]},
@@ -349,7 +350,7 @@ _FINDING = _object(
     {"code": _TEXT, "source": _TEXT, "servers": _list(_TEXT)},
 )
 _FILES: Data = {"type": "object", "additionalProperties": _list(_FINDING)}
-_SYMBOL = _object(
+_SYMBOL = object_schema(
     _NAMED,
     {
         **_WHERE,
@@ -359,11 +360,11 @@ _SYMBOL = _object(
         "children": _list({"type": "object"}),
     },
 )
-_CHANGE = _object(
+_CHANGE = object_schema(
     {},
     {
         **_WHERE,
-        "edits": _list(_object({"range": _RANGE, "newText": _TEXT})),
+        "edits": _list(object_schema({"range": _RANGE, "newText": _TEXT})),
         "kind": {"enum": ["create", "rename", "delete"]},
         "newPath": _TEXT,
     },
@@ -371,18 +372,20 @@ _CHANGE = _object(
 
 #: By type of the result.
 SHAPES: dict[Any, Shape] = {
-    list[Location]: Shape("locations", _locations, _list(_object({"range": _RANGE}, _WHERE))),
+    list[Location]: Shape("locations", _locations, _list(object_schema({"range": _RANGE}, _WHERE))),
     types.Hover | None: Shape(
         "hover",
         _hover,
-        _object({"contents": _list(_TEXT), "range": {"anyOf": [_RANGE, {"type": "null"}]}}),
+        object_schema({"contents": _list(_TEXT), "range": {"anyOf": [_RANGE, {"type": "null"}]}}),
     ),
     list[Symbol]: Shape("symbols", _symbols, _list(_SYMBOL)),
     list[CallItem]: Shape("items", _items, _list(_ITEM)),
-    list[Call]: Shape("calls", _calls, _list(_object({"item": _ITEM, "ranges": _list(_RANGE)}))),
+    list[Call]: Shape(
+        "calls", _calls, _list(object_schema({"item": _ITEM, "ranges": _list(_RANGE)}))
+    ),
     dict[Path, list[Diagnostic]]: Shape("diagnostics", _diagnostics, _FILES),
     Report: Shape("diagnostics", _report, _FILES),
     WorkspaceEdit: Shape(
-        "edit", _edit, _object({"applied": {"type": "boolean"}, "changes": _list(_CHANGE)})
+        "edit", _edit, object_schema({"applied": {"type": "boolean"}, "changes": _list(_CHANGE)})
     ),
 }

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from lspkit.agent.tools.result_data import data_schema
+from lspkit.agent.tools.result_data import data_schema, object_schema
 from lspkit.agent.tools.tool_table import (
     FIELDS,
     POSITION,
@@ -155,19 +155,21 @@ def envelope_schema(row: ToolSpec | None = None) -> Schema:
     data = [data_schema(operation.result) for operation in ([row] if row else TABLE)]
     unique = [schema for number, schema in enumerate(data) if schema not in data[:number]]
     text, number, flag = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "boolean"}
-    errors = _all_required({"serverId": text, "message": text, "code": text})
-    # Only for an edit that was undone.
     place = {"path": text, "line": number, "column": number}
-    finding = _all_required({**place, "severity": text, "message": text, "code": text})
-    errors["properties"]["introduced"] = {"type": "array", "items": finding}
+    finding = object_schema({**place, "severity": text, "message": text, "code": text})
+    errors = object_schema(
+        {"serverId": text, "message": text, "code": text},
+        # Only for an edit that was undone.
+        {"introduced": {"type": "array", "items": finding}},
+    )
     flags = dict.fromkeys(("partial", "timedOut", "empty", "truncated"), flag)
     warnings = {"type": "array", "items": text}
-    meta = _all_required(
-        {"durationMs": number, "serverHits": number, **flags, "warnings": warnings}
+    meta = object_schema(
+        {"durationMs": number, "serverHits": number, **flags, "warnings": warnings},
+        # Only if not all results are shown.
+        {"total": number},
     )
-    # The total is present only if not all results are shown.
-    meta["properties"]["total"] = number
-    return _all_required(
+    return object_schema(
         {
             "ok": flag,
             "operation": text,
@@ -176,8 +178,3 @@ def envelope_schema(row: ToolSpec | None = None) -> Schema:
             "meta": meta,
         }
     )
-
-
-def _all_required(properties: Schema) -> Schema:
-    """An object in which all of these are required."""
-    return _object(dict(properties), list(properties))
