@@ -15,9 +15,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -38,6 +38,10 @@ from lspkit.cli.output import is_terminal, print_message, print_result, print_tr
 from lspkit.visible_text import one_line
 from lspkit.workspace_boundary import is_inside
 
+if TYPE_CHECKING:
+    from lspkit.agent.hooks.edit_hooks import EditHooks
+    from lspkit.service.client import Client
+
 #: The part of the timeout that is left for stopping the servers.
 CLOSING = 0.1
 #: Seconds for reading the input of a hook that was started too late, to say so.
@@ -50,24 +54,6 @@ UNANSWERED = ("EUNAVAILABLE", "ETIMEDOUT")
 MOST_NAMES, LONGEST_NAME = 5, 100
 #: A name cannot leave its tag.
 ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-
-
-class Hooks(Protocol):
-    """`EditHooks` of a workspace, in this process or in another one."""
-
-    def tool_result(
-        self,
-        tool: str,
-        arguments: Mapping[str, Any],
-        output: str,
-        *,
-        is_error: bool = False,
-        timeout: float | None = None,
-        before: Mapping[str, str] | None = None,
-        session: str = "",
-    ) -> str:
-        """The output with the findings appended."""
-        ...
 
 
 class Reply:
@@ -124,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def open_hooks(
     root: str, kind: ToolKind, *, use_service: bool
-) -> AbstractContextManager[Hooks] | None:
+) -> AbstractContextManager[EditHooks | Client] | None:
     """The hooks for a call of this kind; None if there are none for which it matters."""
     service = service_hooks(root) if use_service else None
     if service is None and kind not in KEPT:
@@ -132,7 +118,7 @@ def open_hooks(
     return service
 
 
-def service_hooks(root: str) -> AbstractContextManager[Hooks] | None:
+def service_hooks(root: str) -> AbstractContextManager[EditHooks | Client] | None:
     """The hooks in the service of a workspace; None if there can be no service here."""
     from lspkit.errors import ServerUnavailableError  # here: most calls edit nothing
     from lspkit.service.client import Client
@@ -147,7 +133,7 @@ def service_hooks(root: str) -> AbstractContextManager[Hooks] | None:
 
 
 @contextmanager
-def own_hooks(root: str) -> Iterator[Hooks]:
+def own_hooks(root: str) -> Iterator[EditHooks]:
     """Hooks in this process."""
     from lspkit.agent.hooks.edit_hooks import EditHooks  # here: most calls edit nothing
     from lspkit.workspace import Workspace

@@ -43,26 +43,24 @@ def escape_unprintable() -> None:
 
 def print_result(text: str) -> None:
     """Print the result. A reader that closes the pipe (`| head`) is not an error."""
-    try:
-        print(_escape_lines(text), flush=True)
-    except OSError as problem:
-        _handle_write_error(problem)
+    _print(_escape_lines(text))
 
 
 def print_commands(text: str) -> None:
     """Print workflow commands, in which everything is escaped already."""
-    try:
-        print("\n".join(one_line(line) for line in text.split("\n")), flush=True)
-    except OSError as problem:
-        _handle_write_error(problem)
+    _print("\n".join(one_line(line) for line in text.split("\n")))
 
 
 def print_lines(lines: Iterable[Iterable[Part]]) -> None:
     """Print the result as lines of parts, in colour on a terminal. Tabs are kept."""
     colour = uses_colour(sys.stdout)
     text = "\n".join("".join(_render(*part, colour=colour) for part in line) for line in lines)
+    _print(hide_commands(text))
+
+
+def _print(text: str) -> None:
     try:
-        print(hide_commands(text), flush=True)
+        print(text, flush=True)
     except OSError as problem:
         _handle_write_error(problem)
 

@@ -12,13 +12,14 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from lspkit.cli.failure import CLEAN, FINDINGS, USAGE
 from lspkit.cli.output import as_json, is_terminal, print_message, print_result
 from lspkit.cli.project_root import chosen_root
 from lspkit.config.load import Loaded, load
+from lspkit.config.merge import leaves
+from lspkit.config.problems import place_of
 from lspkit.config.trust.key_gate import EXECUTION_KEYS, blocked_content, digest
 from lspkit.config.trust.trust_store import add, read_trust_list, remove, state_folder
 from lspkit.errors import LspkitError, PathError
@@ -171,7 +172,11 @@ def _describe(loaded: Loaded) -> str:
         ignored = " (ignored: it has mistakes)" if loaded.ignored else ""
         lines.append(f"Configuration: {one_line(loaded.used)}{ignored}")
     content = blocked_content(loaded.project, EXECUTION_KEYS)
-    settings = [f"  {place} = {value}" for place, value in _leaves(content, "") if content]
+    settings = [
+        f"  {one_line(place_of(path))} = {json.dumps(value, default=str)}"
+        for path, value in leaves(content)
+        if path
+    ]
     lines += ["Its configuration would set:", *settings] if settings else []
     programs = [f"  {one_line(program)}" for program in programs_of(standing.candidate, content)]
     lines += ["Of its own programs, these are servers:", *programs] if programs else []
@@ -183,15 +188,6 @@ def _describe(loaded: Loaded) -> str:
     if not (settings or programs or files or servers):
         lines.append("Its configuration names no program, and it has no server of its own.")
     return "\n".join([*lines, "", _CONSEQUENCE])
-
-
-def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Every field with its value, with control characters escaped."""
-    if not isinstance(value, Mapping) or not value:
-        yield place, json.dumps(value, default=str)
-        return
-    for name in value:
-        yield from _leaves(value[name], f"{place}.{one_line(name)}" if place else one_line(name))
 
 
 def _ask(question: str) -> bool:

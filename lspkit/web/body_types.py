@@ -118,22 +118,13 @@ class CheckedFile(_Body, frozen=True):
     diagnostics: list[DiagnosticBody]
 
 
-class ServerBody(_Body, frozen=True):
+class ServerBody(ConversationServer, frozen=True):
     """One process of a server; one that does not run has no root."""
 
-    id: str
-    root: str | None
-    state: ServerState
     source: str
-    languages: list[str]
-    diagnostics: Counts
     pid: int | None
     memory_bytes: int
     busy_with: list[str]
-    #: Why it does not run.
-    reason: str
-    #: The command that installs a missing one.
-    install: str
 
 
 class FileBody(_Body, frozen=True):

@@ -55,12 +55,6 @@ def test_a_broken_row_says_when_it_is_tried_again():
     }
 
 
-def test_one_that_is_never_tried_again_has_no_time():
-    [row] = rows(taken([broken("ty", "ended", retry_in=None)]))
-    assert row.broken is not None
-    assert row.broken.retry_at is None
-
-
 def test_several_roots_are_one_row():
     first, second = running("ruff").roots[0], running("ruff", STATES.STARTING, "/web").roots[0]
     third = broken("ruff", "ended", folder="/api").roots[0]

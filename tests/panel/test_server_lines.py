@@ -11,13 +11,9 @@ from rich.cells import cell_len
 from lspkit.panel.server_lines import (
     Columns,
     detail_lines,
-    fit,
     legend,
-    pad,
-    relative,
     totals_line,
     width_of,
-    wrap,
 )
 from lspkit.servers.status import Broken, ServerState
 from tests.panel.samples import ROOT, broken, many, running, server, shop, taken
@@ -97,12 +93,6 @@ def test_a_long_error_is_cut_after_some_lines():
     assert any(text_of(one).endswith("…") for one in lines)
 
 
-def test_of_standard_error_the_last_lines_are_shown():
-    said = "\n".join(f"line {number}" for number in range(40))
-    texts = [text_of(one) for one in detail_lines(running("ty", stderr=said), ROOT, 0.0, 76)]
-    assert [one.split()[-1] for one in texts if " line " in one] == ["35", "36", "37", "38", "39"]
-
-
 def test_details_tell_what_a_server_does():
     row = next(one for one in shop().rows if one.server == "basedpyright")
     text = "\n".join(text_of(one) for one in detail_lines(row, ROOT, 0.0, 90))
@@ -130,26 +120,3 @@ def test_totals_are_words_where_they_fit():
     assert text_of(totals_line(taken([server("one")]), 40)) == "1 server  ○ 1 idle"
     nothing = taken([], unavailable="no server can run (3 not found)")
     assert text_of(totals_line(nothing, 200)).startswith("LSP unavailable: no server can run")
-
-
-@pytest.mark.parametrize(
-    ("text", "width", "cut"),
-    [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("界界", 3, "界…"), ("界界", 2, " …"), ("ab", 0, "")],
-)
-def test_a_text_is_cut_by_cells(text, width, cut):
-    assert fit(text, width) == cut
-    assert cell_len(pad(text, width)) == width
-
-
-def test_a_text_is_broken_between_words_if_possible():
-    assert wrap("a bb ccc dddd", 4, 9) == ["a bb", "ccc", "dddd"]
-    assert wrap("abcdefghij kl", 4, 9) == ["abcd", "efgh", "ij", "kl"]
-    assert wrap("界界界", 5, 9) == ["界界", "界"]
-    assert wrap("a b c d", 1, 2) == ["a", "…"]
-    assert wrap("", 4, 9) == [""]
-
-
-def test_folders_are_seen_from_the_workspace():
-    assert relative(ROOT, ROOT) == "."
-    assert relative(f"{ROOT}/web", ROOT) == "web"
-    assert relative(f"{ROOT}-other", ROOT) == f"{ROOT}-other"
