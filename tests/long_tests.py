@@ -55,7 +55,7 @@ LONG = (
     ),
     Long("tests/service/test_process_stop_command.py::test_a_service_that_hangs", "waits long"),
     Long("tests/real/test_left_out_places.py", "many projects and servers", ("_first_references",)),
-    Long("tests/real/test_configuration_changes.py::test_a_pyrightconfig", "pyright reads anew"),
+    Long("tests/real/test_disk_changes.py::test_a_pyrightconfig", "pyright reads anew"),
     Long("tests/real/test_passed_over.py::test_bash_without", "many processes"),
     Long("tests/hosts/test_interrupts.py::test_1000", "many rounds"),
     Long("tests/hosts/test_hosts.py::test_threads_may_open", "many rounds"),

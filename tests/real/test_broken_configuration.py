@@ -10,7 +10,7 @@ import pytest
 
 from lspkit import Severity, Workspace
 from tests.real.disk_courses import CLEAN, TIMEOUT, UNKNOWN, elsewhere, workspace
-from tests.real.test_configuration_changes import project
+from tests.real.test_disk_changes import project
 
 pytestmark = [
     pytest.mark.server,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.real.disk_courses import CLEAN, DIRTY, TIMEOUT, workspace
-from tests.real.test_configuration_changes import project
+from tests.real.test_disk_changes import project
 
 pytestmark = [pytest.mark.server, pytest.mark.usefixtures("programs_on_the_path")]
 

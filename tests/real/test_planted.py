@@ -1,7 +1,8 @@
 """In a project that nobody has vetted, nothing of it runs; in one that is trusted, it does.
 
 The project of `planting.py` has a trap for everything that a server might run. The same traps are
-stepped into where the project is trusted, so that they are known to work.
+stepped into where the project is trusted, so that they are known to work. Trust ends at the edge of
+a repository, for every file of it, whatever the root of its server.
 """
 
 from __future__ import annotations
@@ -401,3 +402,60 @@ def test_a_project_that_was_trusted_on_the_command_line_may_run_its_code(planted
     planted.lspkit("trust", "remove", planted.project)
     with lspkit.Workspace(planted.project) as ws:
         assert row_of(ws, "eslint").trust == "untrusted"
+
+
+@pytest.fixture
+def nested(planted: Planted) -> Planted:
+    """A user, a repository that is trusted, and somebody else's clone in it."""
+    planted.write(".git/HEAD", "")
+    planted.write("clone/.git/HEAD", "")
+    return planted
+
+
+def trust_repository(planted: Planted, server: str) -> None:
+    real_servers.require(server)
+    planted.install(server)
+    planted.only(server, security={"trustedProjectRoots": [str(planted.project)]})
+
+
+def database(planted: Planted, folder: Path) -> str:
+    tool = planted.program(f"{folder.relative_to(planted.project)}/bin/offload-arch")
+    arguments = ["clang++", "-DFROM_DATABASE", "-fopenmp", "--offload-arch=native"]
+    arguments += [f"--offload-arch-tool={tool}", "-c", "main.cpp"]
+    return json.dumps([{"directory": str(folder), "file": "main.cpp", "arguments": arguments}])
+
+
+SOURCE = "#ifndef FROM_DATABASE\n#error no database\n#endif\nint area() { return missing; }\n"
+
+
+def test_clangd_does_not_follow_the_database_of_a_clone_in_a_trusted_repository(
+    nested: Planted,
+) -> None:
+    trust_repository(nested, "clangd")
+    clone = nested.project / "clone"
+    nested.write("compile_commands.json", "[]")
+    nested.write("clone/build/compile_commands.json", database(nested, clone))
+    nested.write("main.cpp", "int one;\n")
+    nested.write("clone/src/main.cpp", SOURCE)
+    with lspkit.Workspace(nested.project) as ws:
+        assert ws.check("main.cpp", timeout=TIMEOUT).verdict == "clean"
+        report = ws.check("clone/src/main.cpp", timeout=TIMEOUT)
+        assert any("missing" in one.message for one in report.diagnostics)
+        assert nested.ran == []
+        roots = {one.root for row in ws.status().rows for one in row.roots}
+    assert roots == {str(nested.project), str(clone)}
+
+
+def test_svelte_does_not_run_the_configuration_of_a_clone_in_a_trusted_workspace(
+    nested: Planted,
+) -> None:
+    trust_repository(nested, "svelte")
+    nested.write("pnpm-workspace.yaml", "packages: []\n")
+    nested.write("clone/svelte.config.js", nested.javascript("svelte.config.js"))
+    nested.write("clone/package.json", "{}")
+    nested.write("clone/main.svelte", "<p>hello</p>\n")
+    with lspkit.Workspace(nested.project) as ws:
+        with pytest.raises(ServerUnavailableError, match="held back") as caught:
+            ws.document_symbols("clone/main.svelte", timeout=TIMEOUT)
+        assert f"lspkit trust add {nested.project}/clone" in caught.value.message
+    assert nested.ran == []

@@ -1,11 +1,13 @@
 """Files that come in the place of others, as the next check sees them. The shape race found these.
 
 A `tsconfig.json` that is removed and written anew, as git does it; a source or a `go.mod` that has
-the time and the size of the one before it, as from an archive.
+the time and the size of the one before it, as from an archive; and a package in the place of an
+installed one: package managers remove or rename the old folder, and move or copy another one in.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -136,3 +138,52 @@ def process_of(ws: lspkit.Workspace) -> int | None:
     """The id of the one process that runs."""
     (pid,) = [root.pid for row in ws.status().rows for root in row.roots if root.pid]
     return pid
+
+
+#: In the project; the next package is beside it.
+ACTS = (
+    "rm -r node_modules/pk; mv ../next node_modules/pk",
+    "rm -r node_modules/pk; cp -r ../next node_modules/pk; rm -r ../next",
+    "mv node_modules/pk node_modules/.old; mv ../next node_modules/pk; rm -r node_modules/.old",
+    "cp -r ../next/. node_modules/pk; rm -r ../next",
+)
+
+
+def make_package(folder: Path, types: str, returned: str) -> None:
+    """A package with a function that returns this type, declared in this file."""
+    (folder / types).parent.mkdir(parents=True)
+    about = {"name": "pk", "version": "1.0.0", "types": types}
+    (folder / "package.json").write_text(json.dumps(about), encoding="utf-8")
+    text = f"export declare function f(): {returned};\n"
+    (folder / types).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("server", "types"),
+    [
+        ("typescript-7", "index.d.ts"),
+        ("typescript-7", "dist/types/index.d.ts"),
+        pytest.param("typescript", "dist/types/index.d.ts", marks=pytest.mark.slow),
+        pytest.param("vtsls", "dist/types/index.d.ts", marks=pytest.mark.slow),
+    ],
+)
+def test_the_next_check_goes_by_the_package_that_is_there(
+    server: str, types: str, tmp_path: Path
+) -> None:
+    real_servers.require(server)
+    project = tmp_path / "project"
+    make_package(project / "node_modules" / "pk", types, "number")
+    (project / "package.json").write_text("{}", encoding="utf-8")
+    (project / "tsconfig.json").write_text('{"compilerOptions": {"types": []}}', encoding="utf-8")
+    importer = "import { f } from 'pk';\nexport const x: number = f();\n"
+    (project / "main.ts").write_text(importer, encoding="utf-8")
+    found = {}
+    with workspace_with(project, {server: real_servers.command(server)}) as ws:
+        assert ws.check("main.ts", timeout=TIMEOUT).verdict is CLEAN
+        for act in ACTS:
+            found[act] = []
+            for returned in ("string", "number"):
+                make_package(tmp_path / "next", types, returned)
+                subprocess.run(["sh", "-ec", act], cwd=project, check=True, timeout=TIMEOUT)
+                found[act].append(ws.check("main.ts", timeout=TIMEOUT).verdict)
+    assert found == {act: [DIRTY, CLEAN] for act in ACTS}
