@@ -11,11 +11,11 @@ import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.uris import path_to_uri, uri_to_path
-from lspkit.servers import built_in
 from lspkit.servers.adapters.adapter import Adapter
 from lspkit.servers.adapters.adapter_table import ADAPTERS, ORDINARY
 from lspkit.servers.adapters.systems_adapters import RustAnalyzer
 from lspkit.servers.definition import Definition
+from lspkit.servers.selection import choose
 from lspkit.testing import Diagnostics, Log, Say, Script
 
 OPEN, CHANGE = "textDocument/didOpen", "textDocument/didChange"
@@ -36,7 +36,7 @@ def define(
     """Adds a row to the table of servers: what is known about the one called `scripted`."""
     patch.setitem(ADAPTERS, "scripted", adapter)
     row = Definition(id="scripted", family="scripted", languages={}, proofs=proofs, **fields)
-    patch.setattr(built_in, "BUILT_IN", (*built_in.BUILT_IN, row))
+    patch.setattr(choose, "BUILT_IN", (*choose.BUILT_IN, row))
 
 
 def adapter_with(base: type[Adapter] = Adapter, **hooks: Any) -> Adapter:

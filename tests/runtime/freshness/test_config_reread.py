@@ -14,7 +14,6 @@ from lspkit.runtime.exchange import preparation
 from lspkit.runtime.pool import retirement
 from lspkit.runtime.server import shutdown
 from lspkit.runtime.server.diagnostics_record import BARRIER
-from lspkit.servers import built_in
 from lspkit.servers.definition import Definition
 from lspkit.servers.definition_parts import (
     HARMLESS,
@@ -25,6 +24,7 @@ from lspkit.servers.definition_parts import (
     Launch,
     Roots,
 )
+from lspkit.servers.selection import choose
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
 from tests.runtime.server_log import (
     OPEN,
@@ -344,7 +344,7 @@ def test_a_server_that_a_new_file_calls_for_is_asked_at_once(tmp_path, scripted,
         roots=Roots(only_with=("second.toml",)),
         trust=HARMLESS,
     )
-    monkeypatch.setattr(built_in, "BUILT_IN", (*built_in.BUILT_IN, row))
+    monkeypatch.setattr(choose, "BUILT_IN", (*choose.BUILT_IN, row))
     with workspace(tmp_path, blind, text="ERROR\n") as ws:
         assert ws.check("a.scr").verdict.clean
         written_outside(tmp_path / "second.toml", "")
