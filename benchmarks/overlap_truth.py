@@ -257,7 +257,7 @@ def _told(said: Said, report: Report) -> tuple[Verdict, tuple[int, ...]]:
     if said.about != "project":
         return report.verdict, tuple(sorted({one.range.start.line for one in report.counted}))
     found = itertools.chain.from_iterable(report.other_files.diagnostics.values())
-    lines = {one.range.start.line for one in found if one.severity.value in report.severities}
+    lines = {one.range.start.line for one in found if one.severity.counts(report.severity)}
     return report.other_files.verdict, tuple(sorted(lines))
 
 

@@ -280,6 +280,10 @@ class Severity(enum.StrEnum):
         """0 for the most severe."""
         return list(Severity).index(self)
 
+    def counts(self, threshold: Severity) -> bool:
+        """Whether it is as severe as a threshold, or worse."""
+        return self.rank <= threshold.rank
+
 
 class RelatedLocation(Value, frozen=True, gc=False):
     """Another location that explains a finding."""

@@ -49,7 +49,7 @@ LAYERS = st.fixed_dictionaries(
             {}, optional={"requestTimeoutMs": MILLISECONDS, "debounceMs": MILLISECONDS}
         ),
         "diagnostics": st.fixed_dictionaries(
-            {}, optional={"includeSeverities": st.lists(st.sampled_from(["error", "hint"]))}
+            {}, optional={"severity": st.sampled_from(["error", "hint"])}
         ),
         "security": st.fixed_dictionaries(
             {}, optional={"exclude": st.lists(WORDS), "allowExternalPaths": st.booleans()}

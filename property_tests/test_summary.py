@@ -49,7 +49,7 @@ def findings(draw: st.DrawFn) -> Diagnostic:
 FILES = st.dictionaries(NAMES.map(ROOT.joinpath), st.lists(findings(), max_size=8), max_size=6)
 SUMMARIES = st.builds(
     Summary,
-    severities=st.lists(SEVERITIES.map(str), unique=True).map(tuple),
+    severity=SEVERITIES,
     max_per_file=st.integers(0, 6),
     max_other_files=st.integers(0, 4),
     max_total_lines=st.integers(0, 12),
@@ -114,7 +114,7 @@ def test_all_that_is_left_out_of_a_file_is_counted(
     summary: Summary, touched: Files, most: int
 ) -> None:
     roomy = Summary(
-        severities=summary.severities,
+        severity=summary.severity,
         max_per_file=most,
         max_total_lines=1_000_000,
         max_bytes=1_000_000,
@@ -137,4 +137,4 @@ def test_a_worse_finding_never_gives_way_to_a_lesser_one(
 
 
 def counted(found: list[Diagnostic], summary: Summary) -> list[Diagnostic]:
-    return [one for one in found if one.severity.value in summary.severities]
+    return [one for one in found if one.severity.counts(summary.severity)]

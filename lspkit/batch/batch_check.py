@@ -67,7 +67,7 @@ class ProjectJob(msgspec.Struct, frozen=True, kw_only=True):
     """What a worker is sent."""
 
     project: Project
-    severities: tuple[str, ...] | None
+    severity: Severity | None
     #: Seconds.
     timeout: float
     #: Differs between all jobs: Dask would answer an equal one from its memory.
@@ -152,7 +152,7 @@ def _check(job: ProjectJob, deadline: float) -> CheckOutcome:
         names = [os.fspath(path) for path in project.paths]
         selected = select_files(names, ws.config, folder=str(ws.root))
         left = max(0.0, deadline - time.monotonic())
-        checked = ws.check_all(selected.files, severities=job.severities, timeout=left)
+        checked = ws.check_all(selected.files, severity=job.severity, timeout=left)
         reports, skipped, failed = sort_reports(checked)
         hint = import_hint(reports)
         return CheckOutcome(
@@ -298,7 +298,7 @@ def check(
     projects: Iterable[str | os.PathLike[str] | Project],
     *,
     executor: Executor,
-    severities: Sequence[str] | None = None,
+    severity: str | None = None,
     timeout: float = PROJECT_TIMEOUT,
     ordered: bool = False,
 ) -> Iterator[ProjectCheck]:
@@ -312,20 +312,20 @@ def check(
     workspace of its own, by the servers of the machine that the worker is on. With `ordered`,
     results come in the order of the projects. What has gone wrong with a project is the `error` of
     its result. Projects of a worker that has died are checked again; one that twice ends a process
-    which it has to itself has an error. `severities` count for the verdict, and `timeout` is in
-    seconds for each project. The work begins with the first result that is asked for; closing the
-    iterator cancels what has not begun.
+    which it has to itself has an error. Findings of `severity` and worse count for the verdict.
+    `timeout` is in seconds for each project. The work begins with the first result that is asked
+    for; closing the iterator cancels what has not begun.
     """
     if isinstance(projects, str | bytes | os.PathLike):
         raise TypeError(f"projects is {projects!r}: a list of folders is needed")
     if not isinstance(executor, Executor):
         raise TypeError(f"executor is {executor!r}: a concurrent.futures.Executor is needed")
-    counted = None if severities is None else tuple(Severity(name).value for name in severities)
+    threshold = None if severity is None else Severity(severity)
     batch = uuid.uuid4().hex
     jobs = [
         ProjectJob(
             project=(project if isinstance(project, Project) else Project(project)).absolute(),
-            severities=counted,
+            severity=threshold,
             timeout=timeout,
             key=f"{batch}-{number}",
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from lspkit.diagnostics.report import Report
-from lspkit.types import Diagnostic, Verdict
+from lspkit.types import Diagnostic, Severity, Verdict
 
 #: Codes of files that no server can check. They count if they are named, or with `--strict`.
 NO_SERVER = frozenset({"ENOSERVER", "EUNAVAILABLE", "EBINARY", "EEXCLUDED"})
@@ -43,21 +43,27 @@ class CheckOutcome(msgspec.Struct, frozen=True, kw_only=True):
         """The findings of a file that count: with a revision, the new ones."""
         if not self.revision:
             return report.counted
-        new, counted = report.introduced or (), report.severities
-        return [finding for finding in new if finding.severity.value in counted]
+        return [
+            finding
+            for finding in report.introduced or ()
+            if finding.severity.counts(report.severity)
+        ]
 
     @property
     def remaining(self) -> int:
         """How many findings were there before, which do not count."""
         if not self.revision:
             return 0
-        old = [finding for report in self.reports for finding in report.remaining or ()]
-        return sum(finding.severity.value in self.severities for finding in old)
+        return sum(
+            finding.severity.counts(report.severity)
+            for report in self.reports
+            for finding in report.remaining or ()
+        )
 
     @property
-    def severities(self) -> tuple[str, ...]:
-        """The severities that count."""
-        return self.reports[0].severities if self.reports else ()
+    def severity(self) -> Severity:
+        """Findings of this severity and worse count."""
+        return self.reports[0].severity if self.reports else Severity.ERROR
 
     @property
     def dirty(self) -> int:

@@ -135,8 +135,8 @@ class EditsConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fi
 class DiagnosticsConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Which findings count, and how many are shown."""
 
-    #: The severities that count.
-    include_severities: tuple[SeverityName, ...] = ("error",)
+    #: Findings of this severity, and worse ones, count.
+    severity: SeverityName = "error"
     #: Findings of one file in a summary.
     max_per_file: Count = 20
     #: Files in a summary besides those that were edited.

@@ -34,7 +34,6 @@ INSIDE_LSP: dict[str, tuple[str, ...]] = {
     "timeout": ("timing", "requestTimeoutMs"),
     "diagnosticTimeout": ("timing", "diagnosticsWaitTimeoutMs"),
     "firstTouchTimeout": ("timing", "firstTouchTimeoutMs"),
-    "includeSeverities": ("diagnostics", "includeSeverities"),
     "maxDiagnosticsPerFile": ("diagnostics", "maxPerFile"),
     "maxProjectDiagnosticsFiles": ("diagnostics", "maxOtherFiles"),
     "navigationTools": ("navigationTools",),

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from lspkit.config.config_files import Source, find_project_files
+from lspkit.config.model import SeverityName
 from lspkit.config.parse import parse_source
 from lspkit.config.problems import MOST, ConfigFault, ConfigWarning, Path, Problems, place_of
 from lspkit.config.trust.decision import TrustDecision
@@ -117,10 +118,10 @@ def expand_variables(
     return {**values, "lsp": made}
 
 
-# Limits, timeouts and severities, which an untrusted project can only tighten. Pure.
+# Limits, timeouts and the severity that counts, which an untrusted project can only tighten. Pure.
 #
 # The user decides how much text a model gets, how long callers wait, and which findings count. An
-# untrusted project may reduce the first two, and add severities: with fewer, its errors would be
+# untrusted project may reduce the first two, and let milder findings count: else its errors could be
 # clean. It cannot change settings without a stricter direction: how long silence must last to
 # count as an answer, and how soon a failed server is restarted.
 
@@ -130,7 +131,8 @@ def _is_at_most(theirs: Any, ours: Any) -> bool:
 
 
 def _counts_all(theirs: Any, ours: Any) -> bool:
-    return set(theirs) >= set(ours)
+    severities = get_args(SeverityName)  # the most severe first
+    return theirs in severities and severities.index(theirs) >= severities.index(ours)
 
 
 def _is_sooner(theirs: Any, ours: Any) -> bool:
@@ -155,7 +157,7 @@ _WAITS: dict[str, Callable[[Any, Any], bool]] = {
 LIMITS: dict[str, dict[str, Callable[[Any, Any], bool]]] = {
     "timing": _WAITS,
     "diagnostics": {
-        "includeSeverities": _counts_all,
+        "severity": _counts_all,
         **dict.fromkeys(
             ("maxPerFile", "maxOtherFiles", "maxDependents", "maxTotalLines", "maxBytes"),
             _is_at_most,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lspkit.types import Diagnostic, Verdict, display_path
+from lspkit.types import Diagnostic, Severity, Verdict, display_path
 from lspkit.visible_text import UNSEEN, headline
 
 #: Default number of findings of one file.
@@ -74,9 +74,9 @@ def name_of(path: Path, root: Path) -> str:
     return plain_line(whole[len(folder) :] if whole.startswith(folder) else whole)
 
 
-def findings_word(severities: Sequence[str]) -> str:
-    """The word for findings of these severities."""
-    return "errors" if set(severities) <= {"error"} else "findings"
+def findings_word(severity: Severity) -> str:
+    """The word for findings of this severity and worse."""
+    return "errors" if severity is Severity.ERROR else "findings"
 
 
 def block(name: str, lines: Sequence[str], left_out: int) -> list[str]:
@@ -95,17 +95,18 @@ def render(
         return f"{name}: no errors"
     if verdict.unknown:
         return f"{name}: unknown ({plain_line(why)})" if why else f"{name}: unknown"
-    what = findings_word([one.severity.value for one in findings])
+    mildest = max((finding.severity for finding in findings), key=lambda severity: severity.rank)
+    what = findings_word(mildest)
     lines = [line_of(one) for one in select_worst(findings, most)]
     heading = f"LSP {what} detected in this file, please fix:"
     return "\n".join([heading, *block(name, lines, len(findings) - len(lines))])
 
 
 def render_others(
-    new: Mapping[Path, Sequence[Diagnostic]], severities: Sequence[str], most: int = MOST
+    new: Mapping[Path, Sequence[Diagnostic]], severity: Severity, most: int = MOST
 ) -> list[str]:
     """The new findings in other files as lines, by file."""
-    what = findings_word(severities)
+    what = findings_word(severity)
     told = [f"LSP {what} detected in other files:"] if new else []
     for path in sorted(new)[:MOST_FILES]:
         lines = [line_of(one) for one in select_worst(new[path], most)]

@@ -22,7 +22,16 @@ from lspkit.diagnostics.render import (
 )
 from lspkit.edit_types import TouchedFile, WorkspaceEdit
 from lspkit.errors import LspkitError
-from lspkit.types import LONGEST_REPR, Diagnostic, Interpreter, Value, Verdict, cut, display_path
+from lspkit.types import (
+    LONGEST_REPR,
+    Diagnostic,
+    Interpreter,
+    Severity,
+    Value,
+    Verdict,
+    cut,
+    display_path,
+)
 from lspkit.visible_text import count
 
 #: Values of `how` that count as proof. `silence` is a push followed by silence from a server where
@@ -102,23 +111,23 @@ class OtherFiles(Value, frozen=True):
         """The introduced findings, or all if nothing was compared."""
         return self.diagnostics if self.introduced is None else self.introduced
 
-    def lines(self, severities: tuple[str, ...], most: int) -> list[str]:
+    def lines(self, severity: Severity, most: int) -> list[str]:
         """The findings as text: introduced ones first, those from before as a number."""
         new, old = (
             {
                 path: counted
                 for path, findings in by_file.items()
-                if (counted := [each for each in findings if each.severity.value in severities])
+                if (counted := [each for each in findings if each.severity.counts(severity)])
             }
             for by_file in (self.shown, self.remaining or {})
         )
         unchecked = other_counts(
-            findings_word(severities), sum(map(len, old.values())), self.left_out
+            findings_word(severity), sum(map(len, old.values())), self.left_out
         )
         names = [
             display_path(Path(name)) if name.startswith("/") else name for name in self.unsearched
         ]
-        lines = render_others(new, severities, most) + unchecked + unsearched_line(names)
+        lines = render_others(new, severity, most) + unchecked + unsearched_line(names)
         if self.verdict.unknown and self.coverage != "none" and not lines:
             reasons = dict.fromkeys([*self.unknown.values(), *filter(None, [self.reason])])
             why = "; ".join(reasons)
@@ -144,13 +153,13 @@ class Report(Value, frozen=True):
     introduced: list[Diagnostic] | None = None
     fixed: list[Diagnostic] | None = None
     remaining: list[Diagnostic] | None = None
-    #: The severities that count for the verdict.
-    severities: tuple[str, ...] = ("error",)
+    #: Findings of this severity, and worse ones, count for the verdict.
+    severity: Severity = Severity.ERROR
     #: Most findings that are shown as text.
     max_per_file: int = 20
 
     def __repr__(self) -> str:
-        found = count(len(self.counted), findings_word(self.severities).removesuffix("s"))
+        found = count(len(self.counted), findings_word(self.severity).removesuffix("s"))
         others = len(self.other_files.shown)
         more = f", findings in {count(others, 'other file')}" if others else ""
         line = f"<Report {self.verdict.value} {display_path(self.path)}: {found}{more}"
@@ -158,12 +167,12 @@ class Report(Value, frozen=True):
 
     def __str__(self) -> str:
         told = render(self.path, self.own_verdict, self.counted, self.why, self.max_per_file)
-        return "\n".join([told, *self.other_files.lines(self.severities, self.max_per_file)])
+        return "\n".join([told, *self.other_files.lines(self.severity, self.max_per_file)])
 
     @property
     def counted(self) -> list[Diagnostic]:
         """The findings that count for the verdict."""
-        return [one for one in self.diagnostics if one.severity.value in self.severities]
+        return [finding for finding in self.diagnostics if finding.severity.counts(self.severity)]
 
     @property
     def own_verdict(self) -> Verdict:
@@ -214,10 +223,10 @@ class EditReport(Value, frozen=True):
 
     def __str__(self) -> str:
         first = self.reports[0] if self.reports else None
-        severities = ("error",) if first is None else first.severities
+        severity = Severity.ERROR if first is None else first.severity
         most = MOST if first is None else first.max_per_file
         lines = [str(report) for report in self.reports]
-        lines += self.other_files.lines(severities, most)
+        lines += self.other_files.lines(severity, most)
         return "\n".join(lines) or "other files: no errors"
 
     @property

@@ -179,14 +179,14 @@ class VirtualDocument:
             if finding.range.start.line > before
         ]
         findings = [finding for finding in mapped if not _is_notebook_await(finding, awaits)]
-        counted = [finding for finding in findings if finding.severity.value in report.severities]
+        counted = [finding for finding in findings if finding.severity.counts(report.severity)]
         return Report(
             path=cell.path,
             verdict=verdict_of(counted, report.servers),
             diagnostics=findings,
             servers=report.servers,
             duration=report.duration,
-            severities=report.severities,
+            severity=report.severity,
             max_per_file=report.max_per_file,
         )
 

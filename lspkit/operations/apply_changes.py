@@ -31,7 +31,7 @@ from lspkit.operations.request import Request, check_text, operation
 from lspkit.operations.workspace_edit import decode_edits, translate_edit
 from lspkit.protocol.text import Text
 from lspkit.protocol.wire.results import WireCommand
-from lspkit.types import Caveat, Diagnostic
+from lspkit.types import Caveat, Diagnostic, Severity
 from lspkit.visible_text import count, one_line
 
 #: Most names that an edit which is a rename replaces, and puts in their place.
@@ -401,8 +401,8 @@ def _check_applied(
     others, left_out = OtherFiles(), 0
     if not new and search.lines:
         others = _check_others(host, search, there)
-        severities = next((report.severities for report in after.values()), ("error",))
-        new = _introduced_elsewhere(host, edit, others, severities)
+        severity = next((report.severity for report in after.values()), Severity.ERROR)
+        new = _introduced_elsewhere(host, edit, others, severity)
         unknown |= others.unknown
         named = others.unknown.keys() & {Path(path) for path in search.dependents}
         left_out = others.left_out - len(named)
@@ -449,7 +449,7 @@ def _as_data(finding: Diagnostic) -> dict[str, Any]:
 
 
 def _introduced_elsewhere(
-    host: Host, edit: WorkspaceEdit, others: OtherFiles, severities: tuple[str, ...]
+    host: Host, edit: WorkspaceEdit, others: OtherFiles, severity: Severity
 ) -> list[list[Diagnostic]]:
     """The new findings that count in other files, by file, without those that are reworded."""
     words = _renamed_words(edit)
@@ -457,7 +457,7 @@ def _introduced_elsewhere(
     for path, findings in (others.introduced or {}).items():
         text = host.read_text(str(path))
         gone = Before(text, tuple((others.fixed or {}).get(path, ())))
-        new = [finding for finding in findings if finding.severity.value in severities]
+        new = [finding for finding in findings if finding.severity.counts(severity)]
         introduced.append(drop_reworded(new, text, gone, words))
     return [new for new in introduced if new]
 
@@ -487,7 +487,7 @@ def _new_findings(
 ) -> list[Diagnostic]:
     if report.introduced is None or before is None:
         return [] if before is not None and before.counted else report.counted
-    new = [finding for finding in report.introduced if finding.severity.value in report.severities]
+    new = [finding for finding in report.introduced if finding.severity.counts(report.severity)]
     if not new or texts is None:
         return new
     # The compared findings may belong to an older text than the edited one.

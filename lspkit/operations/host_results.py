@@ -10,7 +10,7 @@ import msgspec
 from lspkit.config import Config
 from lspkit.protocol.text import Encoding, Text
 from lspkit.servers.status import ServerState
-from lspkit.types import Caveat, Interpreter
+from lspkit.types import Caveat, Interpreter, Severity
 
 if TYPE_CHECKING:
     from lspkit.diagnostics.compare import Before
@@ -79,7 +79,7 @@ class OthersExamined(msgspec.Struct, frozen=True):
     elsewhere: tuple[Elsewhere, ...] = ()
     #: `none`, `open` documents and files with findings, or the whole `workspace`.
     coverage: str = "none"
-    severities: tuple[str, ...] = ("error",)
+    severity: Severity = Severity.ERROR
     #: Seconds.
     duration: float = 0.0
     #: Whether they can be examined with the text of an edited file before the edit.
@@ -92,7 +92,7 @@ class Examination(msgspec.Struct, frozen=True):
     path: Path
     uri: str
     servers: tuple[Examined, ...]
-    severities: tuple[str, ...]
+    severity: Severity
     duration: float
     #: Most findings that are shown.
     most: int = 20

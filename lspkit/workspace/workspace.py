@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
@@ -168,7 +168,7 @@ class Workspace(Queries, Mutations):
         text: str | None = None,
         *,
         scope: Literal["file", "project"] = "file",
-        severities: Sequence[str] | None = None,
+        severity: str | None = None,
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
     ) -> Report:
@@ -177,13 +177,13 @@ class Workspace(Queries, Mutations):
         The verdict is `CLEAN` only if every server has proven that it checked this text. After the
         timeout, the report has what is known, and says which servers are missing. With
         `scope="project"` it also covers the other files after a change of this one:
-        `report.other_files`, with its coverage and its own verdict. `severities` count for the
-        verdict, for example `("error", "warning")`; by default as configured.
+        `report.other_files`, with its coverage and its own verdict. Findings of `severity` and
+        worse count for the verdict: with "warning" also warnings; by default as configured.
         """
         if scope not in ("file", "project"):
             raise ValueError(f'scope must be "file" or "project", not {scope!r}')
         request = ops.CheckRequest(
-            path=file_of(path), text=text, scope=scope, severities=_severity_names(severities)
+            path=file_of(path), text=text, scope=scope, severity=_threshold(severity)
         )
         return self._engine.run(request, Limits(timeout, cancel))
 
@@ -191,7 +191,7 @@ class Workspace(Queries, Mutations):
         self,
         paths: Iterable[PathLike | Place],
         *,
-        severities: Sequence[str] | None = None,
+        severity: str | None = None,
         timeout: float | None = CHECK_TIMEOUT,
         cancel: CancelLike | None = None,
     ) -> dict[Path, Report]:
@@ -203,7 +203,7 @@ class Workspace(Queries, Mutations):
             raise TypeError(f"paths is {paths!r}: a list of paths is needed")
         request = ops.CheckAllRequest(
             paths=tuple(file_of(path) for path in paths),
-            severities=_severity_names(severities),
+            severity=_threshold(severity),
             root=str(self.root),
         )
         return self._engine.run(request, Limits(timeout, cancel))
@@ -337,12 +337,11 @@ def local_engine(
     return LocalEngine(os.fspath(root), read, VERSION, trusted=trusted, first_epoch=first_epoch)
 
 
-def _severity_names(severities: Sequence[str] | None) -> tuple[str, ...] | None:
-    if severities is None:
+def _threshold(severity: str | None) -> Severity | None:
+    if severity is None:
         return None
     try:
-        return tuple(Severity(one).value for one in severities)
+        return Severity(severity)
     except ValueError:
         words = " ".join(Severity)
-        known = f'severities must be some of {words}, as in ("error", "warning")'
-        raise ValueError(f"{known}, not {severities!r}") from None
+        raise ValueError(f"severity must be one of {words}, not {severity!r}") from None

@@ -43,7 +43,7 @@ def test_without_files_the_defaults_are_shown(command, scene):
     assert lines[0] == f"# global   {scene}/own/lspkit/lsp.json (not there)"
     assert lines[1].startswith("# project  (none)")
     assert "timing.requestTimeoutMs = 10000" in lines
-    assert 'diagnostics.includeSeverities = ["error"]' in lines
+    assert 'diagnostics.severity = "error"' in lines
 
 
 def test_every_value_is_shown_with_its_origin(command, scene):

@@ -57,7 +57,7 @@ def test_everything_that_can_be_set_is_read(scene):
     assert config.edits.boundary == "worktree"
     assert msgspec.structs.astuple(config.timing) == (1, 2, 3, 4, 5, 0, 6)
     assert msgspec.structs.astuple(config.diagnostics) == (
-        ("error", "warning"),
+        "warning",
         0,
         1,
         4,
@@ -117,7 +117,6 @@ def test_what_stands_inside_lsp_belongs_elsewhere():
         "timeout": 1,
         "diagnosticTimeout": 2,
         "firstTouchTimeout": 3,
-        "includeSeverities": ["error", "hint"],
         "maxDiagnosticsPerFile": 4,
         "maxProjectDiagnosticsFiles": 5,
         "navigationTools": False,
@@ -129,7 +128,6 @@ def test_what_stands_inside_lsp_belongs_elsewhere():
             "firstTouchTimeoutMs": 3,
         },
         "diagnostics": {
-            "includeSeverities": ["error", "hint"],
             "maxPerFile": 4,
             "maxOtherFiles": 5,
         },

@@ -16,7 +16,7 @@ def test_nothing_gives_the_defaults():
     config = read_config(None)
     assert config.enabled
     assert config.timing.debounce_ms == 150
-    assert config.diagnostics.include_severities == ("error",)
+    assert config.diagnostics.severity == "error"
     assert config.security.exclude == ("**/node_modules/**", "**/.git/**")
 
 
@@ -120,7 +120,7 @@ def test_zero_switches_the_idle_shutdown_off():
 
 
 def test_an_unknown_severity_is_refused():
-    refused({"diagnostics": {"includeSeverities": ["errors"]}})
+    refused({"diagnostics": {"severity": "errors"}})
 
 
 @pytest.mark.parametrize(

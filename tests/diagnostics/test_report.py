@@ -48,7 +48,7 @@ def test_a_report_prints_the_findings_that_count():
     text = str(report(WRONG, MILD, servers=[evidence("pull")]))
     assert "ERROR [1:1] wrong" in text
     assert "mild" not in text
-    both = report(WRONG, MILD, servers=[evidence("pull")], severities=("error", "warning"))
+    both = report(WRONG, MILD, servers=[evidence("pull")], severity=Severity.WARNING)
     assert "WARNING [1:1] mild" in str(both)
 
 

@@ -29,6 +29,7 @@ from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.uris import normalize_uri, uri_to_path
 from lspkit.servers.project.word_search import Word, WordFiles
+from lspkit.types import Severity
 
 PATH = "/code/a.py"
 URI = "file:///code/a.py"
@@ -68,7 +69,7 @@ class Engine:
     text: str = "one\ntwo\n"
     #: Texts of other files by URI; what is not here cannot be read.
     others: dict[str, str] = field(default_factory=dict)
-    severities: tuple[str, ...] = ("error",)
+    severity: Severity = Severity.ERROR
     #: Raised at the first question.
     error: LspkitError | None = None
     asked: list[tuple[str, str, Any]] = field(default_factory=list)
@@ -130,7 +131,7 @@ class Engine:
             Path(PATH),
             URI,
             tuple(self.examined(server, text) for server in self.servers),
-            self.severities,
+            self.severity,
             0.5,
             before=self.before,
         )

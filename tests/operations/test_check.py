@@ -10,6 +10,7 @@ import pytest
 
 import lspkit
 from lspkit.operations import CheckRequest
+from lspkit.types import Severity
 from tests.operations.driving import OTHER, PATH, Canned, Engine, at, location
 
 
@@ -105,7 +106,7 @@ def test_a_finding_is_dirty_whoever_else_is_silent():
 
 def test_the_verdict_goes_by_the_severities_that_count_and_the_report_has_all():
     server = Canned(findings=[finding("w", severity=2), finding("h", 1, severity=4)])
-    strict = report(server, severities=("error", "warning"))
+    strict = report(server, severity=Severity.WARNING)
     mild = report(server)
     assert mild.verdict.clean
     assert strict.verdict.dirty

@@ -99,8 +99,7 @@ def row_of(ws: lspkit.Workspace, server: str) -> ServerStatus:
 
 def found(ws: lspkit.Workspace, file: str) -> str:
     """All findings of a file, of every severity."""
-    severities = ("error", "warning", "info", "hint")
-    report = ws.check(file, severities=severities, timeout=TIMEOUT)
+    report = ws.check(file, severity="hint", timeout=TIMEOUT)
     return "\n".join(one.message for one in report.diagnostics)
 
 

@@ -120,7 +120,7 @@ FAILURES: dict[str, tuple[type[Exception], str, Case]] = {
     "path as a number": (TypeError, "", call("check", 5)),
     "one path instead of many": (TypeError, "", call("check_all", A)),
     "scope": (ValueError, "", call("check", A, scope="everything")),
-    "severities": (ValueError, "", call("check", A, severities=["fatal"])),
+    "severity": (ValueError, "", call("check", A, severity="fatal")),
     "timeout as a text": (TypeError, "", call("hover", A, 2, 4, timeout="soon")),
     "cancel as a number": (TypeError, "", call("hover", A, 2, 4, cancel=3)),
     "unknown option": (TypeError, "", call("hover", A, 2, 4, colour="red")),

@@ -191,7 +191,7 @@ RESULTS: dict[str, Case] = {
     "check": call("check", A),
     "check of a text": call("check", A, "WARN\nERROR\n"),
     "check of a project": call("check", A, scope="project"),
-    "check with severities": call("check", A, "WARN\n", severities=("warning",)),
+    "check with a severity": call("check", A, "WARN\n", severity="warning"),
     "check of a file whose name is not UTF-8": call("check", ODD),
     "check_all": lambda s: s.ws.check_all([A, "b.scr", ODD, "missing.scr", "x.none", "x.gone"]),
     "check_edit": lambda s: s.ws.run(ops.CheckEditRequest(files=(ops.EditedFile("b.scr"),))),

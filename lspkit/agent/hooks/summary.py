@@ -29,7 +29,7 @@ from lspkit.diagnostics.render import (
     tagged_list,
     unsearched_line,
 )
-from lspkit.types import Diagnostic
+from lspkit.types import Diagnostic, Severity
 
 #: The first words, so that a model does not take errors for a failed edit and repeat it.
 APPLIED = "The edit was applied."
@@ -48,8 +48,8 @@ _DEFAULTS = DiagnosticsConfig()
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a summary."""
 
-    #: Findings of other severities are left out.
-    severities: tuple[str, ...] = _DEFAULTS.include_severities
+    #: Milder findings are left out.
+    severity: Severity = Severity(_DEFAULTS.severity)
     #: Findings of one file.
     max_per_file: int = _DEFAULTS.max_per_file
     #: Files besides those that were edited.
@@ -66,7 +66,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         """The limits of a configuration."""
         limits = config.diagnostics
         return cls(
-            severities=limits.include_severities,
+            severity=Severity(limits.severity),
             max_per_file=limits.max_per_file,
             max_other_files=limits.max_other_files,
             max_total_lines=limits.max_total_lines,
@@ -110,7 +110,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
             path: self._select(findings.still if self.new_only else ())
             for path, findings in sorted({**edited, **others}.items())
         }
-        what = findings_word(self.severities)
+        what = findings_word(self.severity)
         names, files_without_answer = (
             [name.removeprefix(f"{root}/") for name in listed] for listed in (unsearched, unchecked)
         )
@@ -146,7 +146,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         return _FileSummary(path, name_of(path, root), tuple(kept), len(counted), worst)
 
     def _select(self, findings: Sequence[Diagnostic]) -> list[Diagnostic]:
-        return [finding for finding in findings if finding.severity.value in self.severities]
+        return [finding for finding in findings if finding.severity.counts(self.severity)]
 
 
 class _FileSummary(msgspec.Struct, frozen=True):

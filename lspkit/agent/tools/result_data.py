@@ -39,8 +39,8 @@ class ResultContext(msgspec.Struct, frozen=True):
     root: str
     #: The file of the request, a real path; empty if there is none.
     requested: str = ""
-    #: The severities that count.
-    severities: tuple[str, ...] = ("error",)
+    #: Findings of this severity and worse count.
+    severity: types.Severity = types.Severity.ERROR
     #: Whether an edit was applied, rather than previewed.
     applied: bool = False
 
@@ -244,7 +244,7 @@ def _calls(calls: list[Call], frame: ResultContext) -> ResultPieces:
 def _diagnostics(files: dict[Path, list[Diagnostic]], frame: ResultContext) -> ResultPieces:
     counted = {
         relative_path(frame.root, path): [
-            finding for finding in all if finding.severity.value in frame.severities
+            finding for finding in all if finding.severity.counts(frame.severity)
         ]
         for path, all in files.items()
     }

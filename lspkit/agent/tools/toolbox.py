@@ -58,7 +58,7 @@ from lspkit.operations.request import OPERATIONS, Request
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.concurrency.call import AnswerLog, CancelLike
 from lspkit.runtime.engine_api import Limits
-from lspkit.types import Call, CallItem
+from lspkit.types import Call, CallItem, Severity
 from lspkit.visible_text import one_line
 from lspkit.workspace import CHECK_TIMEOUT, Workspace
 from lspkit.workspace_boundary import Boundary, absolute_path, locate
@@ -337,7 +337,7 @@ class Toolbox:
         frame = ResultContext(
             root=str(self._ws.root),
             requested=self._requested_file(request),
-            severities=config.diagnostics.include_severities,
+            severity=Severity(config.diagnostics.severity),
             applied=apply,
         )
         kind = OPERATIONS[type(request.request)].result
@@ -370,7 +370,7 @@ class Toolbox:
         outcome.warnings += warnings
         if report.verdict.clean:
             name = name_of(report.path, self._ws.root)
-            call.clean = f"{name}: no {findings_word(report.severities)}"
+            call.clean = f"{name}: no {findings_word(report.severity)}"
         return report
 
     def _check_item(self, call: _Call, item: CallItem, config: Config) -> None:

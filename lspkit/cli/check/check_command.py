@@ -21,7 +21,6 @@ from lspkit.diagnostics.report import TOO_LATE, Report, unchecked_report
 from lspkit.diagnostics.unresolved_imports import import_hint
 from lspkit.errors import RequestTimeoutError
 from lspkit.protocol.globs import compile_glob, pattern_mistake
-from lspkit.types import Severity
 from lspkit.workspace_boundary import work_tree
 
 if TYPE_CHECKING:
@@ -114,10 +113,8 @@ class _Check:
     def _reports(self, ws: Workspace, files: list[Path]) -> dict[Path, Report]:
         from lspkit.cli.check.progress_bar import progress_bar  # here, as above
 
-        mildest = self._arguments.severity
-        severities = _severities_up_to(mildest) if mildest else None
         with progress_bar(ws, files):
-            return ws.check_all(files, severities=severities, timeout=self.limit.left)
+            return ws.check_all(files, severity=self._arguments.severity, timeout=self.limit.left)
 
     def _unchecked(self) -> CheckOutcome:
         """The outcome if no file was checked."""
@@ -163,11 +160,6 @@ class _Check:
             uncompared=uncompared or {},
             hints=(hint,) if hint else (),
         )
-
-
-def _severities_up_to(mildest: str) -> list[str]:
-    names = [severity.value for severity in Severity]
-    return names[: names.index(mildest) + 1]
 
 
 def _print(outcome: CheckOutcome, format: str) -> None:

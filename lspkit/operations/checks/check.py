@@ -22,7 +22,7 @@ from lspkit.operations.checks.dependent_files import (
 from lspkit.operations.checks.findings import known_findings, merge_findings, read_lists
 from lspkit.operations.host import Host, OtherScope
 from lspkit.operations.request import FileRequest, Request, operation
-from lspkit.types import Diagnostic
+from lspkit.types import Diagnostic, Severity
 from lspkit.workspace_boundary import absolute_path
 
 
@@ -31,8 +31,8 @@ class CheckRequest(FileRequest[Report], frozen=True, kw_only=True):
 
     #: `project` adds the other files that its servers know.
     scope: Literal["file", "project"] = "file"
-    #: The severities that count for the verdict; None: as configured.
-    severities: tuple[str, ...] | None = None
+    #: Findings of this severity, and worse ones, count for the verdict; None: as configured.
+    severity: Severity | None = None
     #: Seconds for a check without other files; None: the time of the call.
     seconds: float | None = None
 
@@ -46,7 +46,7 @@ class CheckAllRequest(Request[dict[Path, Report]], frozen=True, kw_only=True):
     """Check several files."""
 
     paths: tuple[str, ...]
-    severities: tuple[str, ...] | None = None
+    severity: Severity | None = None
     #: The folder of relative paths.
     root: str = ""
     #: Seconds for each file; None: the time of the call.
@@ -88,7 +88,7 @@ def check_project(request: CheckRequest, host: Host) -> Report:
         search, scope = again, OtherScope(dependents=again.dependents)
         found = host.examine(request.path, request.text, scope)
     report = _report(request, host, found)
-    others = compare_others(host, found.others, search, report.severities, on_disk=found.on_disk)
+    others = compare_others(host, found.others, search, report.severity, on_disk=found.on_disk)
     if request.text is None:
         host.note_text(request.path)
     verdict = worst_verdict([report.verdict, others.verdict])
@@ -96,10 +96,10 @@ def check_project(request: CheckRequest, host: Host) -> Report:
 
 
 def _report(request: CheckRequest, host: Host, found: host_results.Examination) -> Report:
-    if request.severities is not None:
-        found = msgspec.structs.replace(found, severities=request.severities)
+    if request.severity is not None:
+        found = msgspec.structs.replace(found, severity=request.severity)
     diagnostics, servers = merge_findings(host, found.uri, found.servers)
-    counted = [one for one in diagnostics if one.severity.value in found.severities]
+    counted = [finding for finding in diagnostics if finding.severity.counts(found.severity)]
     report = Report(
         path=found.path,
         verdict=verdict_of(counted, servers),
@@ -107,7 +107,7 @@ def _report(request: CheckRequest, host: Host, found: host_results.Examination) 
         servers=servers,
         duration=found.duration,
         stale_diagnostics=_stale_diagnostics(host, found),
-        severities=found.severities,
+        severity=found.severity,
         max_per_file=found.most,
     )
     return _compare(host, report, found)
@@ -147,7 +147,7 @@ def check_all(request: CheckAllRequest, host: Host) -> dict[Path, Report]:
     """A report about each file. A file that cannot be checked is unknown, with the reason."""
     reports: dict[Path, Report] = {}
     checks = [
-        CheckRequest(path=path, severities=request.severities, seconds=request.seconds)
+        CheckRequest(path=path, severity=request.severity, seconds=request.seconds)
         for path in request.paths
     ]
     results: list[Report | LspkitError] = []

@@ -27,7 +27,7 @@ from lspkit.operations.host import Host, OtherScope
 from lspkit.protocol.text import Text
 from lspkit.protocol.uris import uri_to_path
 from lspkit.servers.project.word_search import WordFiles
-from lspkit.types import Diagnostic, Verdict
+from lspkit.types import Diagnostic, Severity, Verdict
 
 #: Most edited files whose dependents are searched.
 MOST_EDITED = 32
@@ -237,14 +237,14 @@ def check_dependents(
 ) -> OtherFiles:
     """The findings in other files than the edited ones, which are on disk."""
     found = host.examine_others(paths, scope)
-    return compare_others(host, found, search, found.severities)
+    return compare_others(host, found, search, found.severity)
 
 
 def compare_others(
     host: Host,
     found: host_results.OthersExamined,
     search: EditSearch,
-    severities: tuple[str, ...],
+    severity: Severity,
     *,
     on_disk: bool = True,
 ) -> OtherFiles:
@@ -264,7 +264,7 @@ def compare_others(
     wanted = [
         path
         for path in sorted(dated - before.keys())
-        if any(one.severity.value in severities for one in states[path].findings)
+        if any(finding.severity.counts(severity) for finding in states[path].findings)
     ]
     earlier: dict[str, list[Before]] = {path: [one] for path, one in before.items()}
     if wanted:
@@ -290,7 +290,7 @@ def compare_others(
         if on_disk and path in texts and states[path].is_proven:
             last = Before(texts[path], tuple(states[path].findings))
             host.remember(Path(path), last, keeps_text=False)
-    return _result(found, states, compared, search, severities)
+    return _result(found, states, compared, search, severity)
 
 
 def _states_by_other_servers(
@@ -426,7 +426,7 @@ def _result(
     states: dict[str, _State],
     compared: _Comparison,
     search: EditSearch,
-    severities: tuple[str, ...],
+    severity: Severity,
 ) -> OtherFiles:
     by_path: dict[Path, list[Diagnostic]] = {}
     unknown: dict[Path, str] = {}
@@ -439,7 +439,7 @@ def _result(
         finding
         for findings in by_path.values()
         for finding in findings
-        if finding.severity.value in severities
+        if finding.severity.counts(severity)
     ]
     left = [path for path in search.dependents if path not in states or not states[path].is_proven]
     everybody = [evidence for state in states.values() for evidence in state.servers]

@@ -43,6 +43,7 @@ from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.process_state import ProcessState
 from lspkit.runtime.server.server import Server
+from lspkit.types import Severity
 
 #: How often a check is started: a server may have to be restarted, and its start may fail.
 MOST_TRIES = 3
@@ -75,18 +76,18 @@ def check_file(context: Context, baselines: Baselines, wanted: FileCheck) -> Exa
         path=context.files.place(file.uri).path or Path(file.path),
         uri=file.uri,
         servers=tuple(whole.examined),
-        severities=config.diagnostics.include_severities,
+        severity=Severity(config.diagnostics.severity),
         most=config.diagnostics.max_per_file,
         duration=time.monotonic() - began,
         on_disk=_is_on_disk(file, wanted) and not whole.beside,
         before=baselines.get(file.path),
-        others=whole.others.as_result(config.diagnostics.include_severities),
+        others=whole.others.as_result(Severity(config.diagnostics.severity)),
     )
 
 
 def check_others(context: Context, edited: Sequence[str], scope: OtherScope) -> OthersExamined:
     """The findings in other files than the edited ones. Nothing is known without a server."""
-    severities = context.pool.config.diagnostics.include_severities
+    severity = Severity(context.pool.config.diagnostics.severity)
     for _ in range(MOST_TRIES):
         others, servers = OtherFilesResult(coverage="workspace"), dict[Server, str]()
         paths: list[str] = []
@@ -114,7 +115,7 @@ def check_others(context: Context, edited: Sequence[str], scope: OtherScope) -> 
             others.add(result)
         if not any(server.may_ask_again for server in servers):
             break
-    return others.as_result(severities)
+    return others.as_result(severity)
 
 
 def _others_of(

@@ -36,6 +36,7 @@ from lspkit.runtime.freshness.workspace_pull import (
     pull_workspace,
 )
 from lspkit.runtime.server.server import Server
+from lspkit.types import Severity
 
 #: Most files that are remembered because their check has not ended.
 MOST_UNFINISHED = 100
@@ -74,11 +75,11 @@ class OtherFilesResult(msgspec.Struct):
         """A server has not checked any file."""
         self.by_uri.setdefault("", []).append(examined)
 
-    def as_result(self, severities: tuple[str, ...]) -> OthersExamined:
+    def as_result(self, severity: Severity) -> OthersExamined:
         """The findings as a result."""
         elsewhere = tuple(Elsewhere(uri, tuple(self.by_uri[uri])) for uri in sorted(self.by_uri))
         took = time.monotonic() - self.began
-        return OthersExamined(elsewhere, self.coverage, severities, took, self.sees_unsaved)
+        return OthersExamined(elsewhere, self.coverage, severity, took, self.sees_unsaved)
 
 
 def check_other_files(
@@ -218,17 +219,17 @@ def _mostly_waits(server: Server) -> bool:
 
 def _end_visits(context: Context, server: Server, by_uri: dict[str, list[Examined]]) -> None:
     """Say which files were checked, which were not in time, and which have errors."""
-    counted = context.pool.config.diagnostics.include_severities
-    broken = {uri for uri in by_uri if _has_findings(server.record.remembered(uri), counted)}
+    severity = Severity(context.pool.config.diagnostics.severity)
+    broken = {uri for uri in by_uri if _has_findings(server.record.remembered(uri), severity)}
     late = [uri for uri, each in by_uri.items() if any(result.timed_out for result in each)]
     done = [uri for uri, each in by_uri.items() if all(result.how != "none" for result in each)]
     end_visits(server, done, late, broken)
 
 
-def _has_findings(reports: list[StoredReport], severities: tuple[str, ...]) -> bool:
-    """Whether the last reports about a file have findings of these severities."""
+def _has_findings(reports: list[StoredReport], severity: Severity) -> bool:
+    """Whether the last reports about a file have findings of this severity or worse."""
     return any(
-        severity_from_number(finding.severity).value in severities
+        severity_from_number(finding.severity).counts(severity)
         for report in reports
         for finding in read_diagnostics(report.items).items
     )

@@ -80,7 +80,7 @@ def test_arguments_may_be_json(tmp_path, scripted):
 
 
 def test_warnings_are_findings_where_they_are_included(tmp_path, scripted):
-    included = {"includeSeverities": ["error", "warning"]}
+    included = {"severity": "warning"}
     with project(tmp_path, scripted(PULLED), diagnostics=included) as work:
         told = work.write("a.scr", "WARN\n")
     heading = "LSP findings detected in this file, please fix:"

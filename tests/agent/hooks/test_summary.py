@@ -17,7 +17,6 @@ from tests.agent.hooks.summaries import ROOT, text_of
 
 EDITED = ROOT / "src/edited.py"
 ERROR, WARNING, INFO, HINT = Severity
-ALL = tuple(one.value for one in Severity)
 
 
 def finding(
@@ -107,7 +106,7 @@ def test_each_file_of_a_patch_has_a_heading():
 
 
 def test_with_warnings_included_they_are_findings():
-    how = Summary(severities=("error", "warning"))
+    how = Summary(severity=Severity.WARNING)
     text = summary({"a.py": [*findings(1), *findings(1, WARNING, 7)]}, how=how)
     assert "LSP findings detected in this file" in text
     assert shown(text) == {"a.py": ["ERROR [1:5] wrong", "WARNING [7:5] wrong"]}
@@ -169,7 +168,7 @@ def test_what_counts_the_rest_is_no_line():
 
 
 def test_other_files_are_chosen_by_severity_then_by_count_then_by_path():
-    how = Summary(severities=ALL, max_other_files=3)
+    how = Summary(severity=Severity.HINT, max_other_files=3)
     others = {
         "hints.py": findings(40, HINT),
         "c.py": findings(1),
@@ -190,7 +189,7 @@ def test_who_wants_no_other_files_is_not_told_how_many_there_are():
 
 
 def test_severity_decides_what_survives_in_a_file_and_line_order_how_it_is_shown():
-    how = Summary(severities=ALL, max_per_file=4)
+    how = Summary(severity=Severity.HINT, max_per_file=4)
     found = [*findings(9, HINT), *findings(2, ERROR, 50), *findings(2, WARNING, 20)]
     assert shown(summary({"a.py": found}, how=how))["a.py"] == [
         *("WARNING [20:5] wrong", "WARNING [21:5] wrong"),
@@ -200,7 +199,7 @@ def test_severity_decides_what_survives_in_a_file_and_line_order_how_it_is_shown
 
 
 def test_severity_decides_what_survives_the_cap_of_lines_in_any_file():
-    how = Summary(severities=ALL, max_total_lines=3)
+    how = Summary(severity=Severity.HINT, max_total_lines=3)
     text = summary({"a.py": findings(5, WARNING)}, {"b.py": findings(2)}, how=how)
     assert {name: len(numbers(lines)) for name, lines in shown(text).items()} == {
         "a.py": 1,
@@ -218,18 +217,14 @@ def test_the_compact_summary_has_2_kib_and_3_other_files():
 
 
 def test_a_compact_summary_keeps_the_rest_of_a_configuration():
-    config = Config(
-        diagnostics=DiagnosticsConfig(include_severities=("error", "hint"), max_per_file=7)
-    )
+    config = Config(diagnostics=DiagnosticsConfig(severity="hint", max_per_file=7))
     how = Summary.compact(config)
-    assert how == Summary(
-        severities=("error", "hint"), max_per_file=7, max_other_files=3, max_bytes=2048
-    )
+    assert how == Summary(severity=Severity.HINT, max_per_file=7, max_other_files=3, max_bytes=2048)
 
 
 def test_the_configuration_decides():
     said = DiagnosticsConfig(
-        include_severities=("warning",),
+        severity="warning",
         max_per_file=1,
         max_other_files=2,
         max_total_lines=3,
@@ -237,7 +232,7 @@ def test_the_configuration_decides():
         new_only=True,
     )
     assert Summary.of(Config(diagnostics=said)) == Summary(
-        severities=("warning",),
+        severity=Severity.WARNING,
         max_per_file=1,
         max_other_files=2,
         max_total_lines=3,
@@ -275,7 +270,7 @@ def test_a_byte_less_costs_a_line():
 
 
 def test_the_least_severe_give_way_first():
-    how = Summary(severities=ALL, max_bytes=270)
+    how = Summary(severity=Severity.HINT, max_bytes=270)
     text = summary({"a.py": [*findings(5, HINT), *findings(5, ERROR, 10)]}, how=how)
     lines = shown(text)["a.py"]
     assert [line for line in lines if line.startswith("ERROR")] == [
@@ -339,7 +334,7 @@ def test_a_name_that_is_no_text_can_be_told():
 
 def test_the_same_findings_in_any_order_give_the_same_text():
     dice = random.Random(3)
-    how = Summary(severities=ALL, max_per_file=5, max_other_files=2, max_total_lines=9)
+    how = Summary(severity=Severity.HINT, max_per_file=5, max_other_files=2, max_total_lines=9)
     found = [
         finding(dice.randint(1, 4), dice.choice("ab"), dice.choice([*Severity])) for _ in "x" * 40
     ]

@@ -218,10 +218,10 @@ def test_diagnostics_without_a_file_are_those_of_all_files_in_order(tmp_path, sc
 
 
 def test_only_severities_that_count_are_told(tmp_path, scripted):
-    counting = {"diagnostics": {"includeSeverities": ["warning"]}}
-    for config, expected in (({}, "a.scr:1:1"), (counting, "a.scr:2:1")):
+    counting = {"diagnostics": {"severity": "warning"}}
+    for config, expected in (({}, ""), (counting, "a.scr:2:1")):
         argv = scripted(Script())
-        with served(tmp_path, argv, text="ERROR\nWARN\n", config=config) as toolbox:
+        with served(tmp_path, argv, text="fine\nWARN\n", config=config) as toolbox:
             given = {"operation": "diagnostics", "filePath": "a.scr"}
             assert brief(toolbox.call(given)["data"]) == expected
             assert brief(toolbox.call({"operation": "diagnostics"})["data"]) == expected

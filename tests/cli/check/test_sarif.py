@@ -53,7 +53,7 @@ def outcome(base: Path, *found: Diagnostic, **more: Any) -> CheckOutcome:
         list(found),
         [Evidence("ty", 1, "pull", 0.1), Evidence("ruff", 1, "pull", 0.1)],
         0.1,
-        severities=("error", "warning", "info", "hint"),
+        severity=Severity.HINT,
     )
     return CheckOutcome(base=str(base), reports=[report], **more)
 

@@ -18,7 +18,7 @@ def numbers() -> list[tuple[str, str]]:
         (section, name)
         for section in ("timing", "diagnostics")
         for name in LIMITS[section]
-        if name not in ("debounceMs", "idleShutdownMs", "includeSeverities")
+        if name not in ("debounceMs", "idleShutdownMs", "severity")
     ]
 
 
@@ -61,17 +61,15 @@ def test_what_the_user_has_said_is_the_measure(scene: Scene, section: str, name:
     assert scene.load(trusted=False).values[section][name] == usual - 2
 
 
-def test_severities_that_the_user_counts_stay_counted(scene: Scene) -> None:
-    for fewer in ([], ["warning"]):
-        scene.project({"diagnostics": {"includeSeverities": fewer}})
-        found = scene.load(trusted=False)
-        assert found.config.diagnostics.include_severities == ("error",)
-        assert any("diagnostics.includeSeverities" in str(each) for each in found.warnings)
-        assert scene.load(trusted=True).config.diagnostics.include_severities == tuple(fewer)
-    scene.project({"lsp": {"includeSeverities": []}})
-    assert scene.load(trusted=False).config.diagnostics.include_severities == ("error",)
-    scene.project({"diagnostics": {"includeSeverities": ["error", "warning"]}})
-    assert scene.load(trusted=False).config.diagnostics.include_severities == ("error", "warning")
+def test_what_the_user_counts_stays_counted(scene: Scene) -> None:
+    scene.say({"diagnostics": {"severity": "warning"}})
+    scene.project({"diagnostics": {"severity": "error"}})
+    found = scene.load(trusted=False)
+    assert found.config.diagnostics.severity == "warning"
+    assert any("diagnostics.severity" in str(each) for each in found.warnings)
+    assert scene.load(trusted=True).config.diagnostics.severity == "error"
+    scene.project({"diagnostics": {"severity": "hint"}})
+    assert scene.load(trusted=False).config.diagnostics.severity == "hint"
 
 
 @pytest.mark.parametrize(

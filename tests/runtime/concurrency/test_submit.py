@@ -85,7 +85,7 @@ def test_only_questions_to_the_workspace_are_taken(tmp_path, scripted):
 def test_whatever_is_wrong_with_a_call_is_in_its_future(tmp_path, scripted):
     with workspace(tmp_path, scripted(Script())) as ws:
         scope = ws.submit(ws.check, "a.scr", scope="everything")
-        severity = ws.submit(ws.check, "a.scr", severities=("fatal",))
+        severity = ws.submit(ws.check, "a.scr", severity="fatal")
         unknown = ws.submit(ws.check, "a.scr", colour="red")
         assert isinstance(scope.exception(20), ValueError)
         assert isinstance(severity.exception(20), ValueError)
