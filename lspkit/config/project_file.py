@@ -121,7 +121,7 @@ def expand_variables(
 # Limits, timeouts and the severity that counts, which an untrusted project can only tighten. Pure.
 #
 # The user decides how much text a model gets, how long callers wait, and which findings count. An
-# untrusted project may reduce the first two, and let milder findings count: else its errors could be
+# untrusted project may reduce the first two, and let milder findings count: or its errors could be
 # clean. It cannot change settings without a stricter direction: how long silence must last to
 # count as an answer, and how soon a failed server is restarted.
 
