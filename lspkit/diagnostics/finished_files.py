@@ -7,8 +7,6 @@ this text: it began after the text was sent, or published findings about the tex
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
 from lspkit.diagnostics.freshness_events import Rested
@@ -74,8 +72,3 @@ class FinishedFiles:
         """Since when it has been done with a file; None if it is not."""
         state = self._states.get(uri)
         return None if state is None else state.rested
-
-    def finished(self, uris: Iterable[str]) -> dict[str, Rested]:
-        """Those of these files that it has finished."""
-        found = (self.get(uri) for uri in uris)
-        return {one.uri: one for one in found if one is not None and one.worked}

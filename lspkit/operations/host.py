@@ -182,20 +182,12 @@ class Host(Protocol):
         text: str | None,
         others: OtherScope | None = None,
         seconds: float | None = None,
-        beside: Mapping[str, str] | None = None,
+        neighbours: Mapping[str, str] | None = None,
     ) -> Examination:
         """Fresh diagnostics of a file from all its servers, and of other files.
 
-        `beside` are texts of other files, by path, which the servers are shown meanwhile; only
+        `neighbours` are texts of other files, by path, which the servers are shown meanwhile; only
         with a `text`.
-        """
-        ...
-
-    def show_files(self, paths: Sequence[str]) -> bool:
-        """Bring files up to date in their servers, and ask about them, before any is examined.
-
-        So a server looks at all of them together. True if all are asked about: then there is
-        nothing to gain by examining them at the same time.
         """
         ...
 

@@ -63,6 +63,9 @@ class Request(msgspec.Struct, Generic[T_co], frozen=True, kw_only=True):
     only_once: ClassVar[bool] = False
     #: Whether it changes what texts the servers are shown: calls that are submitted later see that.
     shows_texts: ClassVar[bool] = False
+    #: Whether its result depends on the texts of files, so that it waits for its turn where several
+    #: clients show texts.
+    reads_texts: ClassVar[bool] = True
 
     @property
     def is_about_many_files(self) -> bool:
@@ -74,6 +77,12 @@ class Request(msgspec.Struct, Generic[T_co], frozen=True, kw_only=True):
             value = getattr(self, name)
             if type(value) is not kind and not (value is None and may_be_none):
                 msgspec.structs.force_setattr(self, name, _as_plain(name, kind, value))
+
+
+class StateRequest(Request[T_co], Generic[T_co], frozen=True, kw_only=True):
+    """A request about the workspace, whatever the texts of its files."""
+
+    reads_texts = False
 
 
 class FileRequest(Request[T_co], Generic[T_co], frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from typing import Any
 from lspkit.edit_types import ChangedFiles
 from lspkit.operations.host import Host, Question
 from lspkit.operations.host_results import FileServer, Settings, TrustNotice
-from lspkit.operations.request import FileRequest, Request, operation
+from lspkit.operations.request import FileRequest, Request, StateRequest, operation
 from lspkit.protocol.wire.messages import decode_any
 from lspkit.servers.status import WorkspaceStatus
 from lspkit.servers.status import status_text as as_text
@@ -30,55 +30,55 @@ class SyncRequest(FileRequest[None], frozen=True, kw_only=True):
     baseline: bool = False
 
 
-class StatusRequest(Request[WorkspaceStatus], frozen=True, kw_only=True):
+class StatusRequest(StateRequest[WorkspaceStatus], frozen=True, kw_only=True):
     """Get the state of all servers."""
 
     root: str | None = None
 
 
-class WarningsRequest(Request[tuple[str, ...]], frozen=True, kw_only=True):
+class WarningsRequest(StateRequest[tuple[str, ...]], frozen=True, kw_only=True):
     """Get the warnings of the status, without the state of any server."""
 
 
-class FileServersRequest(Request[list[FileServer]], frozen=True, kw_only=True):
+class FileServersRequest(StateRequest[list[FileServer]], frozen=True, kw_only=True):
     """Get the state of the servers of a file; without one, of all that run. Starts nothing."""
 
     path: str | None = None
 
 
-class StatusTextRequest(Request[str], frozen=True, kw_only=True):
+class StatusTextRequest(StateRequest[str], frozen=True, kw_only=True):
     """Get the state of all servers as text."""
 
 
-class ReloadRequest(Request[None], frozen=True, kw_only=True):
+class ReloadRequest(StateRequest[None], frozen=True, kw_only=True):
     """Reload the configuration, restart the servers that it changes, and forget failures."""
 
 
-class RestartServerRequest(Request[list[str]], frozen=True, kw_only=True):
+class RestartServerRequest(StateRequest[list[str]], frozen=True, kw_only=True):
     """Restart one server, in all its roots, and forget its failures."""
 
     #: Its id, or an alias of it.
     server: str
 
 
-class SettingsRequest(Request[Settings | None], frozen=True, kw_only=True):
+class SettingsRequest(StateRequest[Settings | None], frozen=True, kw_only=True):
     """Get the configuration; None if the caller has it already."""
 
     #: The generation that the caller has; 0 for none.
     known: int = 0
 
 
-class TrustNoticeRequest(Request[TrustNotice], frozen=True, kw_only=True):
+class TrustNoticeRequest(StateRequest[TrustNotice], frozen=True, kw_only=True):
     """Get the line about an untrusted project."""
 
 
-class WaitForChangeRequest(Request[int], frozen=True, kw_only=True):
+class WaitForChangeRequest(StateRequest[int], frozen=True, kw_only=True):
     """Wait for a report of diagnostics."""
 
     after: int
 
 
-class ChangedSinceRequest(Request[ChangedFiles], frozen=True, kw_only=True):
+class ChangedSinceRequest(StateRequest[ChangedFiles], frozen=True, kw_only=True):
     """Get the files that have changed on disk."""
 
     #: None: only return a mark.

@@ -22,18 +22,6 @@ from lspkit.operations.apply_changes import (
 )
 from lspkit.operations.host_results import Settings
 from lspkit.operations.request import OPERATIONS, Request
-from lspkit.operations.workspace_state import (
-    ChangedSinceRequest,
-    FileServersRequest,
-    ReloadRequest,
-    RestartServerRequest,
-    SettingsRequest,
-    StatusRequest,
-    StatusTextRequest,
-    TrustNoticeRequest,
-    WaitForChangeRequest,
-    WarningsRequest,
-)
 from lspkit.runtime.concurrency import teardown
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.event_stream import EventStream
@@ -43,17 +31,15 @@ from lspkit.runtime.concurrency.text_turns import ClientTurn, ClientTurns, TextO
 from lspkit.runtime.concurrency.threads import MOST_CALLS, ThreadCache, on_main_thread
 from lspkit.runtime.concurrency.waiter import Broadcast
 from lspkit.runtime.engine_api import EventSink, Limits, event_stream
-from lspkit.runtime.exchange.calls import Calls
-from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.forwarding import Forwarding
+from lspkit.runtime.exchange.context import Calls, Context
 from lspkit.runtime.files import Files
-from lspkit.runtime.freshness.background_refresh import BackgroundRefresh
+from lspkit.runtime.freshness.background_calls import BackgroundCalls
 from lspkit.runtime.freshness.baselines import Baselines
 from lspkit.runtime.host import change_disk
 from lspkit.runtime.host.call_host import CallHost
-from lspkit.runtime.host.replaced_files import ReplacedFiles
+from lspkit.runtime.host.change_disk import ReplacedFiles
 from lspkit.runtime.pool.pool import Pool
-from lspkit.runtime.pool.root_permits import permits_of
+from lspkit.runtime.pool.server_choices import permits_of
 from lspkit.runtime.server.shutdown import stop
 from lspkit.servers.status import WorkspaceEvent
 from lspkit.visible_text import one_line
@@ -70,22 +56,6 @@ OTHER_TURN = (
     "calls of other clients were under way all the time: as long as a client shows texts that are "
     "not on disk (by `overlay` or `sync`), calls take turns; try again, or use a longer timeout"
 )
-#: Requests whose results do not depend on the texts of files.
-WITHOUT_TURN = frozenset(
-    {
-        ChangedSinceRequest,
-        FileServersRequest,
-        ReloadRequest,
-        RestartServerRequest,
-        SettingsRequest,
-        StatusRequest,
-        StatusTextRequest,
-        TrustNoticeRequest,
-        WaitForChangeRequest,
-        WarningsRequest,
-    }
-)
-
 #: Seconds for which an interrupted call may go on before the interrupt is raised: it cancels its
 #: requests. One that changes files is waited for.
 LAST_MOMENT = 0.5
@@ -124,16 +94,15 @@ class LocalEngine:
             self.threads,
             version,
             on_event=self._on_event,
-            on_refresh=lambda server: self._refreshing.want(server),
-            on_forward=lambda server, request: self._forwarding.forward(server, request),
+            on_refresh=lambda server: self._background.refresh(server),
+            on_forward=lambda server, request: self._background.forward(server, request),
             permits=permits_of(self.loaded, boundary.root, trusted),
             environ=self.loaded.environ,
             clock=clock,
         )
         self._calls = Calls(self.files, self.pool, self.threads)
         self.baselines = Baselines()
-        self._refreshing = BackgroundRefresh(self._calls, self.threads)
-        self._forwarding = Forwarding(self._calls, self.threads)
+        self._background = BackgroundCalls(self._calls, self.threads)
         self.replaced = ReplacedFiles()
         #: The order of submitted calls.
         self._order = TextOrder()
@@ -155,8 +124,7 @@ class LocalEngine:
             self.threads.close,
             # A start that was under way has seen that the pool is closed; stop what remains.
             lambda: self._stop_servers(),
-            self._end_reports,
-            self._close_sinks,
+            self._end_events,
             self.replaced.close,
             self.pool.release,
             # Last, since callbacks may take any time, unless they call this workspace.
@@ -210,12 +178,15 @@ class LocalEngine:
 
     def _carry_out(self, request: Request[T], client: object, call: Call) -> T:
         """Carry out a request in this thread."""
-        turn = self._join_turns(request, client)
+        turn: ClientTurn | None = None
+        if self.turns is not None and request.reads_texts:
+            turn = self.turns.join(client)
         try:
             result: T = self._calls.run(call, lambda context: self._begin(request, turn, context))
             return result
         finally:
-            self._leave_turns(turn)
+            if turn is not None and self.turns is not None:
+                self.turns.leave(turn)
 
     def _begin(self, request: Request[Any], turn: ClientTurn | None, context: Context) -> Any:
         if turn is not None:
@@ -226,12 +197,6 @@ class LocalEngine:
         except LspkitError as problem:
             raise self._closed_or(problem) from problem.__cause__
 
-    def _join_turns(self, request: Request[Any], client: object) -> ClientTurn | None:
-        """The turn of a request, if several clients show texts and it depends on texts."""
-        if self.turns is None or type(request) in WITHOUT_TURN:
-            return None
-        return self.turns.join(client)
-
     def _await_turn(self, turn: ClientTurn, context: Context) -> None:
         """Wait for the turn of a call, and show the servers the texts of its client."""
         if not context.call.wait(turn):
@@ -239,10 +204,6 @@ class LocalEngine:
         if turn.switches and self.turns is not None:
             change_disk.switch_client(context, turn.client)
             self.turns.note_shown(turn.client)
-
-    def _leave_turns(self, turn: ClientTurn | None) -> None:
-        if turn is not None and self.turns is not None:
-            self.turns.leave(turn)
 
     def _closed_or(self, problem: LspkitError) -> LspkitError:
         """The error of a call that the closing of the workspace ended is no fault of a server."""
@@ -292,10 +253,8 @@ class LocalEngine:
         for sink in self._sinks.copy():
             sink.put(event)
 
-    def _end_reports(self) -> None:
+    def _end_events(self) -> None:
         self.reports.tell(over=True)
-
-    def _close_sinks(self) -> None:
         for sink in self._sinks.copy():
             sink.close()
 

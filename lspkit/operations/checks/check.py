@@ -150,12 +150,7 @@ def check_all(request: CheckAllRequest, host: Host) -> dict[Path, Report]:
         CheckRequest(path=path, severity=request.severity, seconds=request.seconds)
         for path in request.paths
     ]
-    results: list[Report | LspkitError] = []
-    for first in range(0, len(checks), AT_ONCE):
-        batch = checks[first : first + AT_ONCE]
-        are_asked = host.show_files([check.path for check in batch])
-        one_by_one = are_asked and request.seconds is None
-        results += host.do_all(batch, at_once=1 if one_by_one else 0)
+    results: list[Report | LspkitError] = host.do_all(checks, at_once=AT_ONCE)
     for path, result in zip(request.paths, results, strict=True):
         if not isinstance(result, Report):
             result = unchecked_report(_whole(path, request.root), result)

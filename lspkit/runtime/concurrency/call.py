@@ -105,8 +105,6 @@ class _Shared:
         self.uses: set[Used] = set()
         #: What one part of the call has done for all parts.
         self.done: set[object] = set()
-        #: Checks that were begun before the part that finishes them, by server and document.
-        self.begun: dict[tuple[Any, str], Any] = {}
         #: Held by the part that does it. Adding is atomic.
         self.under_way: dict[object, threading.Lock] = {}
 
@@ -207,7 +205,7 @@ class Call(msgspec.Struct, eq=False):
 
     # What its parts share
 
-    def once(self, key: object, work: Callable[[], None]) -> None:
+    def once(self, key: object, work: Callable[[], object]) -> None:
         """Do some work that all parts need, unless a part has done it; another waits until it has.
 
         Work that fails is done again by the next part.
@@ -225,16 +223,6 @@ class Call(msgspec.Struct, eq=False):
         """This work is done, also for the other parts."""
         self._shared.done.add(key)
 
-    @property
-    def begun(self) -> dict[tuple[Any, str], Any]:
-        """Checks that were begun before the part that finishes them. Changes are atomic."""
-        return self._shared.begun
-
-    def drop_begun(self) -> None:
-        """Nobody finishes the checks that were begun and are left."""
-        while self.begun:
-            self.begun.popitem()[1].drop()
-
     def use(self, used: Used) -> None:
         """Use something until the end of the call."""
         used.users.add(self._whole or self)
@@ -251,7 +239,6 @@ class Call(msgspec.Struct, eq=False):
         """The call itself has changed files: its next part must see that."""
         self.began = time.monotonic()
         self._shared.done.clear()
-        self.drop_begun()
 
     # Who has answered
 

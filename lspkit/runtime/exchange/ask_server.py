@@ -11,17 +11,21 @@ import functools
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
-from lspkit.errors import RequestFailedError, RequestTimeoutError
+from lspkit.errors import LspkitError, RequestFailedError, RequestTimeoutError, UnsupportedError
+from lspkit.operations.host import Question
 from lspkit.operations.host_results import Reply
+from lspkit.operations.reply_parsing import OWN_FAULTS, failure_caveats, with_caveats
 from lspkit.protocol.events import Answered
+from lspkit.protocol.open_documents import View
+from lspkit.protocol.text import Text
 from lspkit.protocol.wire.messages import CONTENT_MODIFIED, REQUEST_CANCELLED, SERVER_CANCELLED
+from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.parallel import attempt
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File
 from lspkit.runtime.process.usage import is_asleep, usage
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntry
@@ -34,13 +38,12 @@ from lspkit.runtime.server.pending_request import (
     setting_of,
 )
 from lspkit.runtime.server.server import Server
+from lspkit.servers.selection.choose import might_answer
 
 log = logging.getLogger("lspkit.runtime")
-
 #: Seconds between two checks of a server that does not answer. It is blocked if it has sent nothing
 #: and has used no processor from one check to the next.
 LOOK_EVERY = 2.5
-
 #: Seconds after which a caller in a document's queue looks whether the server has a successor.
 LOOK_FOR_SUCCESSOR = 0.5
 #: Seconds after which a request is sent again that was dropped because the document changed.
@@ -49,6 +52,10 @@ RETRY_AFTER = 0.02
 LONGEST_PAUSE = 1.0
 #: The error codes of dropped requests. pyrefly uses the last for requests that were not cancelled.
 GIVEN_UP = (CONTENT_MODIFIED, SERVER_CANCELLED, REQUEST_CANCELLED)
+T = TypeVar("T")
+log = logging.getLogger("lspkit.runtime")
+#: For requests without a document.
+NO_TEXT = Text("")
 
 
 class SentRequest(NamedTuple):
@@ -65,9 +72,10 @@ class SentRequest(NamedTuple):
 
 
 def begin_request(
-    context: Context, server: Server, method: str, params: Any, until: float
+    context: Context, server: Server, method: str, params: Any, until: float | None = None
 ) -> SentRequest:
-    """Send a request about no document."""
+    """Send a request about no document; `until` is by default the deadline of a request."""
+    until = until or request_deadline(context, server)
     wait_for_room(context, server, method, until)
     return _send(server, until, lambda: server.channel.ask(method, params))
 
@@ -79,7 +87,6 @@ def begin_document_request(
     text: str | None,
     method: str,
     build: Build,
-    until: float,
     *,
     gives_way: bool = False,
 ) -> SentRequest:
@@ -89,6 +96,7 @@ def begin_document_request(
     `ExclusiveCallWaiting` instead of sending the request again if a call with a text of its own
     waits for the server.
     """
+    until = request_deadline(context, server)
     wait_for_room(context, server, method, until)
     send = functools.partial(server.channel.ask_about, file, text, method, build)
     return _send(server, until, send, gives_way=gives_way)
@@ -121,7 +129,7 @@ def await_reply(context: Context, sent: SentRequest) -> Reply:
 
 
 def request_server(
-    context: Context, server: Server, method: str, params: Any, until: float
+    context: Context, server: Server, method: str, params: Any, until: float | None = None
 ) -> Reply:
     """Send a request about no document, and wait for its answer."""
     return await_reply(context, begin_request(context, server, method, params, until))
@@ -134,10 +142,9 @@ def request_document(
     text: str | None,
     method: str,
     build: Build,
-    until: float,
 ) -> Reply:
     """Send a request about a document, brought up to date first, and wait for its answer."""
-    sent = begin_document_request(context, server, file, text, method, build, until)
+    sent = begin_document_request(context, server, file, text, method, build)
     return await_reply(context, sent)
 
 
@@ -157,13 +164,14 @@ def wait_for_answer(
     context: Context,
     server: Server,
     pending: PendingRequest,
-    until: float,
+    until: float | None = None,
     began: float | None = None,
 ) -> Answered | RequestFailedError:
     """Wait for one answer; returns also an error response, raises every other failure.
 
-    `began` is when the request was sent, if not now.
+    `until` is by default the deadline of a request. `began` is when it was sent, if not now.
     """
+    until = until or request_deadline(context, server)
     began = time.monotonic() if began is None else began
     if context.call.deadline < until:  # that of a part, which ends before the whole call
         until = NamedDeadline(context.call.deadline)
@@ -301,3 +309,100 @@ def wait_for_turn(
         else:
             context.call.wait(turn, next_look)
     return True
+
+
+# Combining the answers and failures of several servers
+
+
+def sorted_out(results: Sequence[T | Exception]) -> tuple[list[T], list[LspkitError]]:
+    """The results, and the failures of servers.
+
+    A failure that is not the server's (a cancel, a bad path or position) is raised.
+    """
+    good: list[T] = []
+    failed: list[LspkitError] = []
+    for result in results:
+        if isinstance(result, OWN_FAULTS):
+            failed.append(result)
+        elif isinstance(result, Exception):
+            raise result
+        else:
+            good.append(result)
+    return good, failed
+
+
+def of_the_able(failures: list[LspkitError], method: str) -> list[LspkitError]:
+    """The failures, with `UnsupportedError` for servers that never answer this method.
+
+    A linter that is held back has not failed to find a definition.
+    """
+    return [
+        failure
+        if might_answer(server := str(failure.fields.get("server", "")), method)
+        else unsupported(method, server)
+        for failure in failures
+    ]
+
+
+def worst_of(failures: list[LspkitError], method: str) -> LspkitError:
+    """The failure that says most, of at least one: `UnsupportedError` says least."""
+    able = [failure for failure in failures if not isinstance(failure, UnsupportedError)]
+    if able:
+        return able[0]
+    ids = tuple(server for failure in failures for server in getattr(failure, "servers", ()))
+    return UnsupportedError(
+        f"{method} is not supported by {', '.join(ids)}", operation=method, servers=ids
+    )
+
+
+def no_longer_there(question: Question) -> UnsupportedError:
+    """The request was for one server, which gave something before and has left."""
+    message = f"{question.server} is no longer a server of {question.path}: request the item again"
+    return UnsupportedError(message, operation=question.method, servers=(question.server,))
+
+
+def report_undecodable(
+    context: Context, problems: Sequence[LspkitError], failed: Sequence[str]
+) -> None:
+    """Count answers that cannot be decoded, and record them for the caller."""
+    context.call.log_undecodable(failed, problems)
+    for problem in problems:
+        log.debug("%s", problem.message)
+        for server in context.pool.servers():
+            if server.id == getattr(problem, "server", ""):
+                with server.channel.lock:
+                    server.channel.session.counts["answers of no use"] += 1
+                break
+
+
+def unsupported(method: str, server: str) -> UnsupportedError:
+    """The error for a server that does not support a method."""
+    message = f"{method} is not supported by {server}"
+    return UnsupportedError(message, operation=method, servers=(server,))
+
+
+def nowhere(server: Server) -> View:
+    """The view of a request without a document."""
+    return View("", NO_TEXT, 0, server.channel.session.encoding)
+
+
+def view_of(pending: PendingRequest) -> View:
+    """The view of the document that a request was about."""
+    if pending.view is None:
+        raise TypeError(f"{pending.method} is not about a document")
+    return pending.view
+
+
+def collect_replies(
+    results: Sequence[Reply | Exception], failures: list[LspkitError], method: str, call: Call
+) -> list[Reply]:
+    """The answers of the servers; raises if there is none.
+
+    Failures are recorded for the caller, and are caveats of the first answer.
+    """
+    replies, failed = sorted_out(results)
+    problems = of_the_able([*failed, *failures], method)
+    call.log_answers((reply.server for reply in replies), problems)
+    if not replies:
+        raise worst_of(problems, method)
+    return [with_caveats(replies[0], failure_caveats(problems)), *replies[1:]]

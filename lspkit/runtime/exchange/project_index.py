@@ -248,7 +248,7 @@ def _show(
 
 
 def config_of(
-    context: Context, server: Server, query: ProjectQuery, file: File, until: float
+    context: Context, server: Server, query: ProjectQuery, file: File, until: float | None = None
 ) -> str | None:
     """The configuration that includes a file; empty if there is none, None if not known."""
     try:

@@ -8,66 +8,73 @@ not change what has to be examined.
 from __future__ import annotations
 
 import collections
-from typing import Generic, TypeVar
+
+import msgspec
 
 from lspkit.diagnostics.compare import Before
 
-#: How many files are remembered, the most recently checked.
-REMEMBERED = 2000
+#: Characters of all texts that are remembered: of the files that were checked last.
+MOST_CHARACTERS = 50_000_000
 
-T = TypeVar("T")
+
+class _Baseline(msgspec.Struct, frozen=True):
+    """What is known about one file."""
+
+    findings: Before | None = None
+    text: str | None = None
+    #: The text before an edit whose dependents could not be searched.
+    unsearched: str | None = None
+
+    @property
+    def size(self) -> int:
+        """The characters of its texts."""
+        texts = (self.findings and self.findings.text.value, self.text, self.unsearched)
+        return sum(len(text) for text in texts if text)
 
 
 class Baselines:
     """Findings and texts by path. For any thread."""
 
     def __init__(self) -> None:
-        self._findings: _Recent[Before] = _Recent()
-        self._texts: _Recent[str] = _Recent()
-        #: The texts before edits whose dependents could not be searched.
-        self._unsearched: _Recent[str | None] = _Recent()
+        #: The file that was checked last is the last one. Without a lock: each change is atomic. Of
+        #: two changes of one file at once one may be lost, and two threads may forget a file each.
+        self._files: collections.OrderedDict[str, _Baseline] = collections.OrderedDict()
+
+    def _get(self, path: str) -> _Baseline:
+        return self._files.get(path) or _Baseline()
+
+    def _put(self, path: str, **fields: Before | str | None) -> None:
+        known = self._files.pop(path, None)
+        self._files[path] = msgspec.structs.replace(known or _Baseline(), **fields)
+        if known is not None:
+            return  # it may have grown, which counts with the next new file
+        size = sum(baseline.size for baseline in list(self._files.values()))
+        while size > MOST_CHARACTERS and len(self._files) > 1:
+            size -= self._files.popitem(last=False)[1].size
 
     def get(self, path: str) -> Before | None:
         """The last proven findings."""
-        return self._findings.get(path)
+        return self._get(path).findings
 
     def remember(self, path: str, before: Before, *, keeps_text: bool = True) -> None:
         """Keep the findings before the next edit, and the text if none is known."""
-        self._findings.put(path, before)
-        known = self._texts.get(path)
-        if known is not None or keeps_text:
-            self._texts.put(path, before.text.value if known is None else known)
+        text = self.text(path)
+        self._put(path, findings=before)
+        if text is None and keeps_text:
+            self._put(path, text=before.text.value)
 
     def text(self, path: str) -> str | None:
         """The text before the next edit."""
-        return self._texts.get(path)
+        return self._get(path).text
 
     def unsearched(self, path: str) -> str | None:
         """The text before an edit whose dependents could not be searched."""
-        return self._unsearched.get(path)
+        return self._get(path).unsearched
 
     def note_search(self, path: str, missed: str | None) -> None:
         """The dependents were searched, or were not for an edit of this text."""
-        if missed is not None or self._unsearched.get(path) is not None:
-            self._unsearched.put(path, missed)
+        self._put(path, unsearched=missed)
 
     def note_text(self, path: str, text: str) -> None:
         """Keep the text before the next edit."""
-        self._texts.put(path, text)
-
-
-class _Recent(Generic[T]):
-    """Values by path, of the most recent ones."""
-
-    def __init__(self) -> None:
-        #: Without a lock: each change is atomic. Two threads at once may forget one file too many.
-        self._known: collections.OrderedDict[str, T] = collections.OrderedDict()
-
-    def get(self, path: str) -> T | None:
-        return self._known.get(path)
-
-    def put(self, path: str, value: T) -> None:
-        self._known.pop(path, None)
-        self._known[path] = value
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
+        self._put(path, text=text)

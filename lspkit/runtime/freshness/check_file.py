@@ -6,6 +6,7 @@ with a proof. Checks of one document are serialised; a check with `text=` has th
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -15,29 +16,37 @@ import msgspec
 
 from lspkit import errors
 from lspkit.diagnostics.freshness_events import CHANGED
+from lspkit.errors import RequestFailedError, RequestTimeoutError
 from lspkit.operations.host import OtherScope
 from lspkit.operations.host_results import Examination, Examined, OthersExamined
 from lspkit.operations.reply_parsing import OWN_FAULTS
 from lspkit.protocol.capabilities import PULL_DIAGNOSTICS
 from lspkit.protocol.text import Unsaved
-from lspkit.runtime.concurrency.parallel import attempt, in_parallel
+from lspkit.protocol.uris import uri_to_path
+from lspkit.protocol.wire.messages import CONTENT_MODIFIED, METHOD_NOT_FOUND, decode_any
+from lspkit.regular_files import open_regular
+from lspkit.runtime.concurrency.parallel import in_parallel
 from lspkit.runtime.exchange import disk_sync
-from lspkit.runtime.exchange.ask_server import wait_for_room, wait_for_turn, wait_until_up
+from lspkit.runtime.exchange.ask_server import (
+    nowhere,
+    request_deadline,
+    wait_for_answer,
+    wait_for_room,
+    wait_for_turn,
+    wait_until_up,
+)
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import prepare_server, wait_while_reloading
-from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File
 from lspkit.runtime.freshness.baselines import Baselines
-from lspkit.runtime.freshness.begun_checks import begin_checks
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.other_files import OtherFilesResult, check_other_files
 from lspkit.runtime.freshness.proof_by_request import prove
-from lspkit.runtime.freshness.server_catch_up import OUTDATED, wait_until_read
 from lspkit.runtime.freshness.unsaved_neighbours import (
     UnsavedNeighbours,
-    beside,
     doubt_of_new_file,
     judge,
+    unsaved_neighbours,
 )
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.metrics import log_findings
@@ -45,6 +54,13 @@ from lspkit.runtime.server.process_state import ProcessState
 from lspkit.runtime.server.server import Server
 from lspkit.types import Severity
 
+#: Why a server that has to be replaced has no findings.
+OUTDATED = "it has to be restarted, since files have changed that it reads only once"
+#: Seconds after which a file that the server does not know is no part of its project, and after
+#: which it has read a file that is not UTF-8.
+UNKNOWN = 1.0
+#: Seconds between two requests about one file.
+PAUSE = 0.01
 #: How often a check is started: a server may have to be restarted, and its start may fail.
 MOST_TRIES = 3
 #: Why another file is unknown.
@@ -57,7 +73,7 @@ class FileCheck(msgspec.Struct, frozen=True):
     path: str
     text: str | None = None
     others: OtherScope | None = None
-    beside: Mapping[str, str] = {}
+    neighbours: Mapping[str, str] = {}
 
 
 def check_file(context: Context, baselines: Baselines, wanted: FileCheck) -> Examination:
@@ -79,7 +95,7 @@ def check_file(context: Context, baselines: Baselines, wanted: FileCheck) -> Exa
         severity=Severity(config.diagnostics.severity),
         most=config.diagnostics.max_per_file,
         duration=time.monotonic() - began,
-        on_disk=_is_on_disk(file, wanted) and not whole.beside,
+        on_disk=_is_on_disk(file, wanted) and not whole.has_unsaved,
         before=baselines.get(file.path),
         others=whole.others.as_result(Severity(config.diagnostics.severity)),
     )
@@ -154,7 +170,8 @@ def _examine_by_all(context: Context, file: File, wanted: FileCheck) -> tuple[_S
             whole.others.add_missed(examined)
     for server in servers:
         server.visited.discard(file.uri)  # the caller's own document stays open
-    for result in _examine_by_each(context, servers, file, wanted):
+    jobs = [partial(_examine_one, context, server, file, wanted) for server in servers]
+    for result in in_parallel(context.threads, jobs):
         if isinstance(result, Exception):
             raise result
         whole.add(result)
@@ -162,18 +179,6 @@ def _examine_by_all(context: Context, file: File, wanted: FileCheck) -> tuple[_S
     if servers and len(whole.absent) + len(absent) == len(servers) + len(failures):
         raise whole.absent[0].copy()  # as if the servers had been missing before
     return whole, any(server.may_ask_again for server in servers)
-
-
-def _examine_by_each(
-    context: Context, servers: list[Server], file: File, wanted: FileCheck
-) -> list[_SourceResult | Exception]:
-    """The findings of each server. All work at the same time."""
-    jobs = [partial(_examine_one, context, server, file, wanted) for server in servers]
-    is_plain = wanted.text is None and wanted.others is None
-    if len(servers) > 1 and is_plain and begin_checks(context, servers, file):
-        # All are asked: their answers are waited for one after the other.
-        return [attempt(job) for job in jobs]
-    return in_parallel(context.threads, jobs)
 
 
 def _examine_one(
@@ -189,13 +194,9 @@ def _examine_one(
     exclusive = wanted.text is not None and server.choice.definition.compares_files
     findings = _SourceResult()
     shown: list[str] = []
-    begun = None if own else context.call.begun.pop((server, file.uri), None)
-    if begun is not None and wanted.text is not None:
-        begun.drop()
-        begun = None
-    with QueueEntry(exclusive=exclusive) if begun is None else begun.turn as turn:
+    with QueueEntry(exclusive=exclusive) as turn:
         try:
-            if not own and begun is None:
+            if not own:
                 server.channel.queue.join(file.uri, turn)
             prepare_server(context, server, file, wanted.text)
             if not own and not wait_for_turn(
@@ -204,12 +205,11 @@ def _examine_one(
                 raise errors.ServerBrokenError(OUTDATED, server=server.id)
             wait_for_room(context, server, PULL_DIAGNOSTICS, context.call.deadline)
             disk_sync.refresh_documents(context, server)
-            for path, text in wanted.beside.items():
+            for path, text in wanted.neighbours.items():
                 neighbour = context.files.locate(path, may_be_missing=True)
                 shown.append(neighbour.uri)
                 server.channel.sync(neighbour, text)
-            pulls = {} if begun is None else begun.pulls
-            subject = CheckSubject(server, file, wanted.text, context.call, began, own, pulls)
+            subject = CheckSubject(server, file, wanted.text, context.call, began, own)
             findings.examined = _prove_all(context, subject, wanted, findings)
             if wanted.others is not None:
                 # Before the caller's text is removed: the other files may depend on it.
@@ -225,8 +225,6 @@ def _examine_one(
                 findings.others.coverage = "open"
                 findings.others.add_missed(findings.examined[-1])
         finally:
-            if begun is not None:
-                begun.drop()
             for uri in shown:
                 disk_sync.restore_document(context, server, uri)
             if wanted.text is not None and turn.done:
@@ -259,8 +257,8 @@ def _prove_all(
         wait_until_read(context, subject.server)
         wait_while_reloading(context, subject.server)
         examined: list[Examined] = []
-        texts = beside(subject.server, subject.uri, context.files, context.pool, subject.own)
-        findings.beside = findings.beside or bool(texts.name)
+        texts = unsaved_neighbours(context, subject.server, subject.uri, subject.own)
+        findings.has_unsaved = findings.has_unsaved or bool(texts.name)
         if doubt := doubt_of_new_file(
             subject.server, subject.file.path, subject.text, context.files
         ):
@@ -335,7 +333,7 @@ class _SourceResult(msgspec.Struct):
     examined: list[Examined] = msgspec.field(default_factory=list)
     others: OtherFilesResult = msgspec.field(default_factory=OtherFilesResult)
     #: Whether another file has a text that is not on disk.
-    beside: bool = False
+    has_unsaved: bool = False
     #: Servers that turned out to be unavailable.
     absent: list[errors.ServerUnavailableError] = msgspec.field(default_factory=list)
 
@@ -343,7 +341,7 @@ class _SourceResult(msgspec.Struct):
         """Add the findings of another server."""
         self.examined += other.examined
         self.absent += other.absent
-        self.beside = self.beside or other.beside
+        self.has_unsaved = self.has_unsaved or other.has_unsaved
         self.others.add(other.others)
 
 
@@ -377,3 +375,61 @@ def _failure(problem: errors.LspkitError, began: float, server: str = "") -> Exa
     named = server or getattr(problem, "server", "")
     took = time.monotonic() - began
     return Examined(named, None, (), "none", took, late, problem.message, code=problem.code)
+
+
+# Waiting until a server has read what has changed on disk
+#
+# A server that reads in the background is told of a file, and answers the next request from the old
+# text. But it can be asked for its text of a file. Only closed files that it was told of are asked
+# for, each until the text is that on disk.
+
+
+def wait_until_read(context: Context, server: Server) -> None:
+    """Wait until the server has read all files that it was told of."""
+    method = server.adapter.text_request
+    if not method:
+        return
+    deadline = request_deadline(context, server)
+    for uri, number in server.channel.clock.unread():
+        until = time.monotonic() + UNKNOWN
+        while not _is_read(context, server, uri, method, until, deadline):
+            context.call.pause(min(time.monotonic() + PAUSE, deadline))
+            if time.monotonic() >= deadline:
+                name = os.path.basename(uri_to_path(uri) or uri)
+                why = f"{server.id} has not read {name}, which has changed on disk"
+                raise RequestTimeoutError(why, server=server.id, state=server.rights.word)
+        server.channel.clock.has_read(uri, number)
+
+
+def _is_read(
+    context: Context, server: Server, uri: str, method: str, until: float, deadline: float
+) -> bool:
+    there = _content_of(uri_to_path(uri) or "")
+    pending = server.channel.ask(method, {"uri": uri})
+    answered = wait_for_answer(context, server, pending, deadline)
+    if isinstance(answered, RequestFailedError):
+        if answered.server_code == CONTENT_MODIFIED:
+            return False
+        is_unsupported = answered.server_code == METHOD_NOT_FOUND  # by an older version
+        return there is None or is_unsupported or time.monotonic() >= until
+    known = decode_any(answered.result)
+    if there is None:
+        return False
+    try:
+        # With a byte order mark, which rust-analyzer keeps.
+        return bool(known == there.decode().replace("\r\n", "\n"))
+    except UnicodeDecodeError:
+        # rust-analyzer has an empty text instead. Which one another version has is not known.
+        return known == "" or time.monotonic() >= until
+
+
+def _content_of(path: str) -> bytes | None:
+    """The bytes of a file on disk, whatever text a caller has given it; None if there is none.
+
+    It may be a link: the server follows links, too.
+    """
+    try:
+        with open(path, "rb", opener=open_regular) as stream:
+            return stream.read()
+    except (OSError, ValueError):
+        return None

@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
 
 import msgspec
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.diagnostics.store import StoredReport, disclaimer, is_only_disclaimer
+from lspkit.diagnostics.store import disclaimer, is_only_disclaimer
 from lspkit.operations.host_results import Examined
 from lspkit.protocol.open_documents import View
 from lspkit.runtime.concurrency.call import Call
-from lspkit.runtime.exchange.ask_server import SentRequest
 from lspkit.runtime.files import File
 from lspkit.runtime.server.server import Server
-
-
-class BegunPull(NamedTuple):
-    """A request for findings, and what the server said last."""
-
-    sent: SentRequest
-    source: str
-    last: StoredReport | None
-
-    @property
-    def known(self) -> str | None:
-        """The id of its last result."""
-        return None if self.last is None else self.last.result_id
-
-
-#: By the identifier of the findings.
-BegunPulls = dict[str | None, BegunPull]
 
 
 class CheckSubject(msgspec.Struct, frozen=True):
@@ -45,8 +26,6 @@ class CheckSubject(msgspec.Struct, frozen=True):
     began: float
     #: The document of the call, if this is another one.
     own: str = ""
-    #: Requests for findings that were sent before the check.
-    begun: BegunPulls = {}
 
     @property
     def uri(self) -> str:
@@ -70,25 +49,21 @@ class CheckSubject(msgspec.Struct, frozen=True):
         """
         if is_only_disclaimer(lists, self.server.choice.definition.caveats.disclaimers):
             return self.failed(rule, doubt)
-        return self.found(rule, view, lists, "quiet", doubt)
+        return self.known(rule, view, lists, "quiet", doubt)
 
     def failed(self, rule: ProofRule, reason: str, *, late: bool = False) -> Examined:
         """The findings are unknown."""
-        took = time.monotonic() - self.began
-        return Examined(
-            self.server.id,
-            None,
-            (),
-            "none",
-            took,
-            late,
-            reason,
-            rule.source,
-            interpreter=self.server.setup.interpreter,
-        )
+        return self.known(rule, None, [], "none", reason, late=late)
 
-    def found(
-        self, rule: ProofRule, view: View, lists: list[bytes], how: str, reason: str = ""
+    def known(
+        self,
+        rule: ProofRule,
+        view: View | None,
+        lists: list[bytes],
+        how: str,
+        reason: str = "",
+        *,
+        late: bool = False,
     ) -> Examined:
         """The findings are known."""
         took = time.monotonic() - self.began
@@ -98,7 +73,8 @@ class CheckSubject(msgspec.Struct, frozen=True):
             tuple(lists),
             how,
             took,
-            reason=reason,
-            source=rule.source,
+            late,
+            reason,
+            rule.source,
             interpreter=self.server.setup.interpreter,
         )

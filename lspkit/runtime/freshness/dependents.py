@@ -43,7 +43,6 @@ from lspkit.runtime.exchange.ask_server import (
     await_replies,
     await_reply,
     begin_document_request,
-    request_deadline,
     wait_for_turn,
 )
 from lspkit.runtime.exchange.context import Context
@@ -75,12 +74,6 @@ class Edited(msgspec.Struct, frozen=True):
     text: str | None
     seconds: float | None
     ready_within: float | None
-
-
-def note_text(context: Context, baselines: Baselines, path: str) -> None:
-    """The text of a file as it is now is the one before the next edit."""
-    file = context.files.locate(path)
-    baselines.note_text(file.path, context.files.read(file).text.value)
 
 
 def find_dependents(context: Context, baselines: Baselines, edited: Edited) -> Dependents:
@@ -266,10 +259,7 @@ class _Search:
         return self._begin(context, REFERENCES, build)
 
     def _begin(self, context: Context, method: str, build: Build) -> SentRequest:
-        until = request_deadline(context, self._server)
-        return begin_document_request(
-            context, self._server, self._file, self._shown, method, build, until
-        )
+        return begin_document_request(context, self._server, self._file, self._shown, method, build)
 
 
 def outline_of(symbols: Iterable[WireSymbol], view: View) -> list[Outline]:

@@ -10,36 +10,34 @@ Known findings are never contradicted: a file with findings that is not checked 
 
 from __future__ import annotations
 
-import collections
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
 from lspkit.diagnostics.store import StoredReport
-from lspkit.errors import LspkitError
+from lspkit.errors import CancelledError, LspkitError
+from lspkit.msgspec_types import make_decoder
 from lspkit.operations.checks.findings import severity_from_number
 from lspkit.operations.host import OtherScope
 from lspkit.operations.host_results import Elsewhere, Examined, OthersExamined
-from lspkit.protocol.capabilities import PULL_DIAGNOSTICS
-from lspkit.protocol.uris import path_to_uri, uri_to_path
-from lspkit.protocol.wire.results import read_diagnostics
+from lspkit.operations.reply_parsing import OWN_FAULTS
+from lspkit.protocol.capabilities import PULL_DIAGNOSTICS, PULL_WORKSPACE
+from lspkit.protocol.uris import normalize_uri, path_to_uri, uri_to_path
+from lspkit.protocol.wire.results import read_diagnostics, read_raw_items, read_report
 from lspkit.runtime.concurrency.parallel import in_parallel
+from lspkit.runtime.exchange.ask_server import nowhere, request_server
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.replies import nowhere
 from lspkit.runtime.files import File
-from lspkit.runtime.freshness.unsaved_neighbours import beside
-from lspkit.runtime.freshness.workspace_pull import (
-    not_checked,
-    offers_workspace_pull,
-    pull_workspace,
-)
+from lspkit.runtime.freshness.unsaved_neighbours import unsaved_neighbours
 from lspkit.runtime.server.server import Server
 from lspkit.types import Severity
 
-#: Most files that are remembered because their check has not ended.
-MOST_UNFINISHED = 100
+#: A result id that no server has given. With one, a server that sends only changes answers at once,
+#: even if there are none; without, it may delay the answer until there are.
+NOT_THE_LAST = "lspkit"
 #: How many closed files are opened at most.
 MOST_OPENED = 20
 #: How many files are checked at the same time: a server may check one with each processor.
@@ -48,7 +46,6 @@ AT_A_TIME = 2 * (os.cpu_count() or 1)
 LEFT_OUT = "it has findings from before, and was not asked again: there are too many files"
 #: Why a file of another language than the server's is unknown.
 FROM_BEFORE = "it has findings from before the last change, and cannot be asked about such a file"
-
 #: Checks a file by one server. The last argument is the document of the call.
 ExamineFile = Callable[[Context, Server, File, str], list[Examined]]
 
@@ -113,10 +110,7 @@ def check_other_files(
                 if not batch:
                     break
                 seen.update(batch)
-                jobs = _jobs(context, server, batch, own, examine_file, others.by_uri)
-                for failed in in_parallel(context.threads, jobs):
-                    if isinstance(failed, Exception):
-                        raise failed
+                others.by_uri |= _examine_batch(context, server, batch, own, examine_file)
                 # The check of one file may produce findings about another.
     finally:
         _end_visits(context, server, others.by_uri)
@@ -129,7 +123,7 @@ def _examine_whole(
     context: Context, server: Server, path: str, about: set[str], own: str
 ) -> OtherFilesResult:
     others = OtherFilesResult(coverage="workspace")
-    if unseen := beside(server, "", context.files, context.pool, own).unseen:
+    if unseen := unsaved_neighbours(context, server, "", own).unseen:
         others.add_missed(not_checked(server, unseen))
         return others
     findings = pull_workspace(context, server, path_to_uri(path))
@@ -175,8 +169,8 @@ def _known(server: Server, scope: OtherScope) -> list[str]:
     named = [path_to_uri(path) for path in scope.first]
     if scope.only:
         return named
-    unfinished, worst = unfinished_visits(server), worst_first(server.record.known())
-    return [*named, *unfinished, *worst, *reversed(_open_documents(server))]
+    worst = worst_first(server.record.known())
+    return [*named, *worst, *reversed(_open_documents(server))]
 
 
 def _is_for(context: Context, server: Server, uri: str) -> bool:
@@ -186,44 +180,27 @@ def _is_for(context: Context, server: Server, uri: str) -> bool:
     return path is not None and key in context.pool.expected(path)
 
 
-def _jobs(
-    context: Context,
-    server: Server,
-    batch: list[str],
-    own: str,
-    examine_file: ExamineFile,
-    by_uri: dict[str, list[Examined]],
-) -> list[Callable[[], None]]:
+def _examine_batch(
+    context: Context, server: Server, batch: list[str], own: str, examine_file: ExamineFile
+) -> dict[str, list[Examined]]:
     """The checks of files, in order, some at a time: the first ones are finished in time."""
-    left = collections.deque(batch)
-
-    def check_next() -> None:
-        while True:
-            try:
-                uri = left.popleft()
-            except IndexError:
-                return  # other threads check the rest
-            result = _examine_one(context, server, uri, own, examine_file)
-            if result:
-                by_uri[uri] = result
-
+    by_uri: dict[str, list[Examined]] = {}
     at_a_time = len(batch) if _mostly_waits(server) else AT_A_TIME
-    return [check_next] * min(at_a_time, len(batch))
+    for first in range(0, len(batch), at_a_time):
+        uris = batch[first : first + at_a_time]
+        jobs = [partial(_examine_one, context, server, uri, own, examine_file) for uri in uris]
+        for uri, results in zip(uris, in_parallel(context.threads, jobs), strict=True):
+            if isinstance(results, Exception):
+                raise results
+            if results:
+                by_uri[uri] = results
+    return by_uri
 
 
 def _mostly_waits(server: Server) -> bool:
     """Whether a check is mostly waiting: then all files wait at the same time."""
     rules = server.choice.definition.proofs
     return server.channel.observations.versionless or any(rule.how == "quiet" for rule in rules)
-
-
-def _end_visits(context: Context, server: Server, by_uri: dict[str, list[Examined]]) -> None:
-    """Say which files were checked, which were not in time, and which have errors."""
-    severity = Severity(context.pool.config.diagnostics.severity)
-    broken = {uri for uri in by_uri if _has_findings(server.record.remembered(uri), severity)}
-    late = [uri for uri, each in by_uri.items() if any(result.timed_out for result in each)]
-    done = [uri for uri, each in by_uri.items() if all(result.how != "none" for result in each)]
-    end_visits(server, done, late, broken)
 
 
 def _has_findings(reports: list[StoredReport], severity: Severity) -> bool:
@@ -241,8 +218,9 @@ def _examine_one(
     file = context.files.again(uri, since=context.call.began)
     if file is None or file.stamp is None:
         return []
-    if not context.call.is_over:
-        begin_visit(server, uri)
+    with server.channel.lock:
+        if not context.call.is_over and server.channel.documents.get(uri) is None:
+            server.visited.add(uri)
     try:
         results = examine_file(context, server, file, own)
     except LspkitError as problem:  # it is no text any more
@@ -283,35 +261,28 @@ def worst_first(known: list[StoredReport]) -> list[str]:
 #
 # A server that sends findings by itself checks all open documents again after a change, and a
 # request waits for that. So a document without errors is closed at the end of the check of other
-# files, and so is one whose check has not ended: nobody reads its result. A document with errors
-# stays open: the server then notices what repairs it.
+# files. One whose check has not ended stays open: it is checked the next time. So does one with
+# errors: the server then notices what repairs it.
 
 
-def begin_visit(server: Server, uri: str) -> None:
-    """A document is about to be checked as another file."""
-    with server.channel.lock:
-        if server.channel.documents.get(uri) is None:
-            server.visited.add(uri)
-
-
-def end_visits(
-    server: Server, finished: list[str], unfinished: list[str], broken: set[str]
-) -> None:
-    """Documents were checked, or were not in time; `broken` ones have errors."""
-    with server.channel.lock:
-        for uri in finished:
-            server.unfinished.pop(uri, None)
-        server.unfinished |= dict.fromkeys(unfinished)
-        for uri in list(server.unfinished)[:-MOST_UNFINISHED]:
-            del server.unfinished[uri]
-        if _checks_open_documents(server):
-            _close(server, (server.visited & {*finished, *unfinished}) - broken)
-
-
-def unfinished_visits(server: Server) -> list[str]:
-    """The files whose last check as other files has not ended, by URI."""
-    with server.channel.lock:
-        return list(server.unfinished)
+def _end_visits(context: Context, server: Server, by_uri: dict[str, list[Examined]]) -> None:
+    """Close such documents, except those that a caller uses or that have another text."""
+    severity, channel = Severity(context.pool.config.diagnostics.severity), server.channel
+    broken = {uri for uri in by_uri if _has_findings(server.record.remembered(uri), severity)}
+    done = {uri for uri, each in by_uri.items() if all(result.how != "none" for result in each)}
+    with channel.lock:
+        if not _checks_open_documents(server):
+            return
+        for uri in sorted((server.visited & done) - broken - channel.in_use()):
+            server.visited.discard(uri)
+            document = channel.documents.get(uri)
+            if document is None or document.unsure or not document.is_on_disk:
+                continue
+            try:
+                channel.post(channel.documents.close(uri))
+            except LspkitError:
+                return  # it has ended
+            channel.documents.commit()
 
 
 def _checks_open_documents(server: Server) -> bool:
@@ -321,19 +292,91 @@ def _checks_open_documents(server: Server) -> bool:
     return "version" in how or "quiet" in how
 
 
-def _close(server: Server, uris: set[str]) -> None:
-    """Close documents, except those that a caller uses or that have another text.
+# Findings about a whole project, from servers that send them in one answer
 
-    The lock is held.
+
+class _Entry(msgspec.Struct, frozen=True):
+    uri: str
+    version: int | None = None
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    items: msgspec.Raw = msgspec.Raw(b"[]")
+
+
+_entry = make_decoder(_Entry)
+
+
+_answer = make_decoder(_Answer)
+
+
+def offers_workspace_pull(server: Server) -> bool:
+    """Whether the server offers it, statically or by a registration, and is known to do it well."""
+    definition = server.choice.definition
+    if not definition.caveats.workspace_pull or any(rule.untried for rule in definition.proofs):
+        return False
+    capabilities = server.channel.session.capabilities
+    offers = [
+        capabilities.static.get("diagnosticProvider"),
+        *capabilities.options(PULL_DIAGNOSTICS),
+    ]
+    return any(isinstance(offer, dict) and offer.get("workspaceDiagnostics") for offer in offers)
+
+
+def pull_workspace(context: Context, server: Server, uri: str) -> dict[str, Examined]:
+    """The findings of all files that it reports on; `uri` is one of its own.
+
+    It may send them in parts. If it does not finish, the parts so far are used.
     """
-    channel = server.channel
-    for uri in sorted(uris - channel.in_use()):
-        server.visited.discard(uri)
-        document = channel.documents.get(uri)
-        if document is None or document.unsure or not document.is_on_disk:
-            continue
-        try:
-            channel.post(channel.documents.close(uri))
-        except LspkitError:
-            return  # it has ended
-        channel.documents.commit()
+    began = time.monotonic()
+    progress = server.channel.session.progress
+    with server.channel.lock:
+        token = progress.expect_parts()
+    answers: list[bytes] = []
+    failed: dict[str, Examined] = {}
+    try:
+        known = [{"uri": uri, "value": NOT_THE_LAST}]
+        params = {"previousResultIds": known, "partialResultToken": token}
+        reply = request_server(context, server, PULL_WORKSPACE, params)
+        answers.append(reply.result)
+    except (*OWN_FAULTS, CancelledError) as problem:
+        took = time.monotonic() - began
+        failed[""] = not_checked(server, problem.message, took)
+    finally:
+        with server.channel.lock:
+            answers[:0] = progress.parts_of(token)
+    took = time.monotonic() - began
+    findings: dict[str, Examined] = {}
+    for answer in answers:
+        findings |= _read(server, answer, took)
+    return findings | failed
+
+
+def _read(server: Server, raw: bytes, took: float) -> dict[str, Examined]:
+    findings: dict[str, Examined] = {}
+    try:
+        pieces = read_raw_items(bytes(_answer.decode(raw).items))
+        for piece in pieces.items:
+            entry = _entry.decode(piece)
+            report = read_report(piece)
+            if report is None:
+                return _nonsense(server, took)
+            if report.kind != "full":
+                continue
+            uri = normalize_uri(entry.uri)
+            # Not the view of a document: the positions refer to texts that are still to be read.
+            view = msgspec.structs.replace(nowhere(server), version=entry.version or 0)
+            findings[uri] = Examined(server.id, view, (bytes(report.items),), "pull", took)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return _nonsense(server, took)
+    return findings if not pieces.dropped else _nonsense(server, took)
+
+
+def _nonsense(server: Server, took: float) -> dict[str, Examined]:
+    reason = f"it answered {PULL_WORKSPACE} with something that is not a report"
+    return {"": not_checked(server, reason, took)}
+
+
+def not_checked(server: Server, reason: str, took: float = 0.0) -> Examined:
+    """The result of a server that has not checked a file, and why."""
+    return Examined(server.id, None, (), "none", took, False, reason)

@@ -19,17 +19,13 @@ from lspkit.errors import RequestFailedError
 from lspkit.operations.host_results import Examined
 from lspkit.protocol.capabilities import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
-from lspkit.protocol.wire.messages import REQUEST_CANCELLED
 from lspkit.protocol.wire.results import read_raw_items
 from lspkit.runtime.exchange.ask_server import (
-    GIVEN_UP,
     request_deadline,
     request_server,
-    wait_for_answer,
-    wait_for_room,
+    view_of,
 )
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.runtime.server.server import Server
@@ -136,8 +132,11 @@ def _do(
     if ask == "ordered":
         asked_at = time.monotonic()
         try:
-            if not _barrier(context, subject, rule):
-                return True
+            params, until = (
+                {"textDocument": {"uri": subject.uri}},
+                request_deadline(context, server),
+            )
+            request_server(context, server, rule.ask, params, until)
         except RequestFailedError:
             # It cannot read the file, and its push may say why.
             if rule.how != "version" or report is None or not read_raw_items(report.items).items:
@@ -179,24 +178,6 @@ def is_behind(server: Server, rule: ProofRule, uri: str) -> bool:
     return rule.how in ("version", "quiet") and not rule.alone and clock.is_behind(uri)
 
 
-def _barrier(context: Context, subject: CheckSubject, rule: ProofRule) -> bool:
-    """Ask what the rule says; whether it was answered."""
-    until = request_deadline(context, subject.server)
-    params, server = {"textDocument": {"uri": subject.uri}}, subject.server
-    if not (server.adapter.withdraws_requests and server.record.has_answered(subject.uri)):
-        request_server(context, server, rule.ask, params, until)
-        server.record.note_answered(subject.uri)
-        return True
-    wait_for_room(context, server, rule.ask, until)
-    pending = server.channel.ask(rule.ask, params, cancelled=True)
-    answer = wait_for_answer(context, server, pending, until)
-    if not isinstance(answer, RequestFailedError) or answer.server_code == REQUEST_CANCELLED:
-        return True
-    if answer.server_code in GIVEN_UP:
-        return False
-    raise answer
-
-
 def _result(
     subject: CheckSubject, watch: _Watch, decision: Proven | Quiet, report: StoredReport | None
 ) -> Examined:
@@ -207,5 +188,5 @@ def _result(
         return subject.doubted(rule, view, lists, doubt)
     if isinstance(decision, Quiet):
         reason = "it names no version, so its silence proves nothing"
-        return subject.found(rule, view, lists, "quiet", reason)
-    return subject.found(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)
+        return subject.known(rule, view, lists, "quiet", reason)
+    return subject.known(rule, view, lists, "silence" if decision.how == "quiet" else decision.how)

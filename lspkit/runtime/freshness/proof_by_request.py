@@ -6,6 +6,7 @@ Waiting for findings that a server sends by itself is in `proof_by_push.py`.
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -21,20 +22,27 @@ from lspkit.operations.host_results import Examined, Reply
 from lspkit.protocol.capabilities import EXECUTE_COMMAND, PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.text import Encoding, Text
-from lspkit.protocol.uris import normalize_uri
+from lspkit.protocol.uris import normalize_uri, path_to_uri
 from lspkit.protocol.wire.results import join_lists, read_report
 from lspkit.runtime.exchange import ask_server
+from lspkit.runtime.exchange.ask_server import request_server, view_of
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import wait_while_reloading
-from lspkit.runtime.exchange.replies import view_of
+from lspkit.runtime.exchange.project_index import config_of
 from lspkit.runtime.files import File
-from lspkit.runtime.freshness.check_subject import BegunPull, CheckSubject
-from lspkit.runtime.freshness.project_configuration import read_configuration
+from lspkit.runtime.freshness.check_subject import CheckSubject
 from lspkit.runtime.freshness.proof_by_push import SILENCE, wait_for_push
 from lspkit.runtime.server.pending_request import Build
 from lspkit.runtime.server.process_state import ProcessState
 from lspkit.runtime.server.server import Server
+from lspkit.servers.project.config_inputs import imported_by
 
+#: Most files of one configuration that are asked about.
+MOST_FILES = 10
+#: The source of what was asked for.
+SOURCE = "configuration"
+#: Seconds in which TypeScript 7 publishes about a configuration, even if nothing is wrong.
+PUBLISHES_WITHIN = 5.0
 #: The reason for an answer from before the project was loaded.
 NOT_READY = "it was not ready"
 #: The reason for an answer without findings from a server that nobody has tried.
@@ -91,13 +99,11 @@ def _pull_once(context: Context, subject: CheckSubject, rule: ProofRule) -> Exam
     reply: Reply | None = None
     versions: set[int] = set()
     asked_at = time.monotonic()
-    for identifier in identifiers(subject.server, subject.file):
-        begun = subject.begun.pop(identifier, None)
-        if begun is None:
-            begun = begin_pull(context, subject.server, subject.file, subject.text, identifier)
-        last, known, source = begun.last, begun.known, begun.source
-        asked_at = min(asked_at, begun.sent.began)
-        reply = ask_server.await_reply(context, begun.sent)
+    for identifier in _identifiers(subject.server, subject.file):
+        source = f"pull {identifier or ''}".strip()
+        last = subject.server.record.last_said(subject.uri, source)
+        known = None if last is None else last.result_id
+        reply = _request(context, subject, PULL_DIAGNOSTICS, _pull(identifier, known))
         report = read_report(reply.result)
         if report is None or (report.kind == "unchanged" and last is None):
             return subject.failed(rule, NONSENSE)
@@ -120,23 +126,9 @@ def _pull_once(context: Context, subject: CheckSubject, rule: ProofRule) -> Exam
     return _judge(subject, rule, reply.view, reply.seq, event, lists)
 
 
-def begin_pull(
-    context: Context, server: Server, file: File, text: str | None, identifier: str | None
-) -> BegunPull:
-    """Ask for the findings of one kind."""
-    until = ask_server.request_deadline(context, server)
-    source = f"pull {identifier or ''}".strip()
-    last = server.record.last_said(file.uri, source)
-    build = _pull(identifier, None if last is None else last.result_id)
-    method = PULL_DIAGNOSTICS
-    sent = ask_server.begin_document_request(context, server, file, text, method, build, until)
-    return BegunPull(sent, source, last)
-
-
 def _request(context: Context, subject: CheckSubject, method: str, build: Build) -> Reply:
-    until = ask_server.request_deadline(context, subject.server)
     return ask_server.request_document(
-        context, subject.server, subject.file, subject.text, method, build, until
+        context, subject.server, subject.file, subject.text, method, build
     )
 
 
@@ -150,7 +142,6 @@ def _keep_related(server: Server, related: dict[str, Any], source: str) -> None:
 
 
 def _ask_tsserver(context: Context, subject: CheckSubject, rule: ProofRule) -> Examined:
-    until = ask_server.request_deadline(context, subject.server)
     requests = [
         subject.server.channel.ask_about(
             subject.file, subject.text, EXECUTE_COMMAND, _command(command, subject.file.path)
@@ -160,7 +151,7 @@ def _ask_tsserver(context: Context, subject: CheckSubject, rule: ProofRule) -> E
     lists: list[bytes] = []
     try:
         for pending in requests:
-            answered = ask_server.wait_for_answer(context, subject.server, pending, until)
+            answered = ask_server.wait_for_answer(context, subject.server, pending)
             if isinstance(answered, RequestFailedError):
                 raise answered
             items = tsserver.items_of(answered.result)
@@ -225,9 +216,9 @@ def _judge(
     if doubt:
         return subject.doubted(rule, view, lists, doubt)
     if isinstance(decision, Proven):
-        return subject.found(rule, view, lists, decision.how)
+        return subject.known(rule, view, lists, decision.how)
     if isinstance(decision, Quiet):
-        return subject.found(rule, view, lists, "quiet", UNTRIED_PULL.format(subject.server.id))
+        return subject.known(rule, view, lists, "quiet", UNTRIED_PULL.format(subject.server.id))
     changed = isinstance(decision, freshness_events.Unknown)
     return subject.failed(rule, CHANGED if changed else NOT_READY)
 
@@ -245,8 +236,7 @@ def _wait_for_pending(context: Context, subject: CheckSubject) -> None:
     server, method = subject.server, subject.server.choice.definition.documents.takes_in_by
     for uri, number in server.channel.clock.pending(subject.uri) if method else ():
         params = {"textDocument": {"uri": uri}}
-        until = ask_server.request_deadline(context, server)
-        ask_server.request_server(context, server, method, params, until)
+        ask_server.request_server(context, server, method, params)
         server.channel.clock.took_in(uri, number)
 
 
@@ -259,15 +249,13 @@ def _read_again(context: Context, subject: CheckSubject) -> None:
     if how == "reload":
         params = {"command": "typescript.reloadProjects", "arguments": []}
         pending = server.channel.ask(EXECUTE_COMMAND, params)
-        ask_server.wait_for_answer(
-            context, server, pending, ask_server.request_deadline(context, subject.server)
-        )
+        ask_server.wait_for_answer(context, server, pending)
         server.channel.clock.saw_disk()
     else:
         server.channel.touch(subject.uri)
 
 
-def identifiers(server: Server, file: File) -> list[str | None]:
+def _identifiers(server: Server, file: File) -> list[str | None]:
     """The identifiers of the server's diagnostics, which are requested one by one."""
     capabilities = server.channel.session.capabilities
     offers = [
@@ -294,3 +282,87 @@ def _pull(identifier: str | None, result_id: str | None) -> Build:
 
 def _command(command: str, path: str) -> Build:
     return lambda _, __, ___: tsserver.request(command, path)
+
+
+# Which TypeScript configuration includes a file, and what its server says about that
+#
+# TypeScript continues without an option that it does not understand and without a file that cannot
+# be read, so what it finds in a source then is not what the project asks for. TypeScript 7
+# publishes what is wrong with a configuration as soon as it has read it. tsserver has to be asked.
+
+
+def read_configuration(context: Context, subject: CheckSubject, rule: ProofRule) -> None:
+    """Have the record know the configuration of a file, after the server has answered about it."""
+    server, query = subject.server, subject.server.choice.definition.project
+    if query is None:
+        return
+    if server.record.configuration.files_of(subject.uri) is not None:
+        return
+    changes = server.record.configuration.changes
+    config = config_of(context, server, query, subject.file)
+    if config is None:
+        return
+    files: tuple[str, ...] = (config,) if config else ()
+    if config and rule.ask == "tsserver":
+        files = _files_of(context, subject, config)
+    elif config:
+        _wait_for_push(subject, path_to_uri(config))
+    server.record.configuration.note(subject.uri, files, changes)
+
+
+def _files_of(context: Context, subject: CheckSubject, config: str) -> tuple[str, ...]:
+    """The files of a configuration, after tsserver was asked about them.
+
+    Once for all sources of a call that it includes: the answer may list all of them.
+    """
+    record, uri = subject.server.record.configuration, path_to_uri(config)
+
+    def ask() -> None:
+        if record.files_of(uri) is not None:
+            return
+        changes = record.changes
+        bases = imported_by(os.path.dirname(config), (os.path.basename(config),)) - {config}
+        there = (base for base in bases if base.endswith(".json") and os.path.isfile(base))
+        files = (config, *sorted(there))[:MOST_FILES]
+        for path in files:
+            _ask_about(context, subject, config, path, extends=bool(bases))
+        record.note(uri, files, changes)
+
+    context.call.once((subject.server, uri), ask)
+    return record.files_of(uri) or (config,)
+
+
+def _wait_for_push(subject: CheckSubject, uri: str) -> None:
+    """Wait until the server has published about a configuration that it has read.
+
+    It reads one only once: it is restarted when one has changed.
+    """
+    server, latest = subject.server, min(subject.call.deadline, time.monotonic() + PUBLISHES_WITHIN)
+    while time.monotonic() < latest:
+        activity = server.activity.next(uri)
+        if server.record.last_said(uri) is not None or not server.takes_calls:
+            return
+        subject.call.wait(activity, latest)
+
+
+def _ask_about(
+    context: Context, subject: CheckSubject, config: str, path: str, *, extends: bool
+) -> None:
+    """Have the record know the findings in one file of a configuration."""
+    params = {"file": path, "projectFileName": config}
+    items = tsserver.items_of(_run(context, subject, "semanticDiagnosticsSync", params))
+    lists = [items or b"[]"]
+    if path == config and extends:  # a file that it extends may be missing
+        answer = _run(context, subject, "synchronizeProjectList", {"knownProjects": []})
+        lists.append(tsserver.project_errors(answer, config))
+    # Not as a push: what vtsls publishes about it, perhaps later, has no codes.
+    subject.server.record.pulled(path_to_uri(path), None, join_lists(lists), SOURCE)
+
+
+def _run(context: Context, subject: CheckSubject, command: str, params: dict[str, Any]) -> bytes:
+    request = tsserver.command_request(command, params)
+    try:
+        reply = request_server(context, subject.server, EXECUTE_COMMAND, request)
+    except RequestFailedError:
+        return b"null"  # the file is no part of the configuration
+    return bytes(reply.result)

@@ -15,8 +15,8 @@ import msgspec
 from lspkit.diagnostics.store import is_empty
 from lspkit.operations.host_results import Examined
 from lspkit.protocol.uris import path_to_uri, uri_to_path
+from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.files import Files
-from lspkit.runtime.pool.pool import Pool
 from lspkit.runtime.server.server import Server
 from lspkit.servers.project.file_relevance import concerns, unseen
 from lspkit.workspace_boundary import is_inside
@@ -31,9 +31,11 @@ class UnsavedNeighbours(msgspec.Struct, frozen=True):
     unseen: str = ""
 
 
-def beside(server: Server, uri: str, files: Files, pool: Pool, own: str = "") -> UnsavedNeighbours:
+def unsaved_neighbours(
+    context: Context, server: Server, uri: str, own: str = ""
+) -> UnsavedNeighbours:
     """The unsaved texts around a document or in a project; `own` may have a text of this call."""
-    definition = server.choice.definition
+    definition, files, pool = server.choice.definition, context.files, context.pool
     neighbours = UnsavedNeighbours(unseen=pool.disk_events.unseen)
     synced = {path for other in pool.servers() for path in _synced(other)}
     if not (synced or own or files.overlays.shown):
@@ -74,27 +76,29 @@ def doubt_of_new_file(server: Server, path: str, text: str | None, files: Files)
 def _synced(server: Server) -> list[str]:
     """The files whose text was synced, without those of a single call."""
     with server.channel.lock:
-        if not (server.channel.untold or server.channel.documents.has_single_texts()):
+        if not (server.channel.pending_texts or server.channel.documents.has_single_texts()):
             return []  # as nearly always
         uris = {document.key.uri for document in server.channel.documents if document.stamp is None}
         uris -= server.channel.queue.taken()
         uris |= {
-            uri for uri, text in server.channel.untold if text is not None and text.stamp is None
+            uri
+            for uri, text in server.channel.pending_texts
+            if text is not None and text.stamp is None
         }
     return [path for uri in uris if (path := uri_to_path(uri)) is not None]
 
 
-def judge(examined: Examined, server: Server, beside: UnsavedNeighbours) -> Examined:
+def judge(examined: Examined, server: Server, neighbours: UnsavedNeighbours) -> Examined:
     """Whether findings count if the server may not have seen a text that they depend on.
 
     Findings of a type checker would be about a different project. A linter reads few other files:
     its findings count, but an empty list proves nothing.
     """
-    if not beside.unseen or examined.how == "none":
+    if not neighbours.unseen or examined.how == "none":
         return examined
     if server.choice.definition.role == "types":
         return msgspec.structs.replace(
-            examined, view=None, lists=(), how="none", reason=beside.unseen
+            examined, view=None, lists=(), how="none", reason=neighbours.unseen
         )
     how = "not applicable" if all(map(is_empty, examined.lists)) else "quiet"
-    return msgspec.structs.replace(examined, how=how, reason=beside.unseen)
+    return msgspec.structs.replace(examined, how=how, reason=neighbours.unseen)

@@ -17,21 +17,22 @@ from lspkit.protocol.text import Encoding, Text
 from lspkit.protocol.wire.results import read_location_ranges, read_raw_items
 from lspkit.runtime.concurrency.parallel import attempt, in_parallel
 from lspkit.runtime.exchange.ask_server import (
+    NO_TEXT,
     SentRequest,
     await_reply,
     begin_document_request,
-    request_deadline,
+    collect_replies,
+    no_longer_there,
     request_document,
     request_server,
+    unsupported,
     wait_for_turn,
     wait_until_up,
 )
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.exchange.disk_sync import locate, restore_document, servers_of
-from lspkit.runtime.exchange.library_files import locate_to_read
+from lspkit.runtime.exchange.disk_sync import locate, locate_to_read, restore_document, servers_of
 from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.project_index import wait_for_index
-from lspkit.runtime.exchange.replies import NO_TEXT, collect_replies, no_longer_there, unsupported
 from lspkit.runtime.files import File
 from lspkit.runtime.server.document_queue import ExclusiveCallWaiting, QueueEntry
 from lspkit.runtime.server.server import Server
@@ -127,9 +128,8 @@ def _is_confused(server: Server, question: Question) -> bool:
 
 
 def _begin(context: Context, server: Server, file: File, question: Question) -> SentRequest:
-    until = request_deadline(context, server)
     method, build = question.method, question.build
-    return begin_document_request(context, server, file, None, method, build, until, gives_way=True)
+    return begin_document_request(context, server, file, None, method, build, gives_way=True)
 
 
 def _finish(
@@ -214,13 +214,12 @@ def _send(
             server.channel.queue.join(about, turn)
             if not wait_for_turn(context, server, turn, method, may_leave=may_leave):
                 return None
-            until = request_deadline(context, server)
             if about:
                 return request_document(
-                    context, server, file, question.text, method, question.build, until
+                    context, server, file, question.text, method, question.build
                 )
             params = question.build(file.uri, NO_TEXT, server.channel.session.encoding)
-            return request_server(context, server, method, params, until)
+            return request_server(context, server, method, params)
         finally:
             if turn.done and question.text is not None:
                 restore_document(context, server, file.uri)

@@ -22,9 +22,12 @@ from lspkit.runtime.exchange.ask_server import (
     await_replies,
     begin_document_request,
     begin_request,
+    collect_replies,
     request_deadline,
     request_document,
     request_server,
+    sorted_out,
+    unsupported,
     wait_for_turn,
     wait_until_up,
 )
@@ -32,7 +35,6 @@ from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.disk_sync import catch_up_with_disk, deliver_events
 from lspkit.runtime.exchange.preparation import prepare_server
 from lspkit.runtime.exchange.project_index import wait_for_index
-from lspkit.runtime.exchange.replies import collect_replies, sorted_out, unsupported
 from lspkit.runtime.files import File
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
@@ -92,13 +94,12 @@ def _ask_until_known(
     context: Context, server: Server, question: ProjectQuestion, known_since: float
 ) -> Reply:
     """Ask, and again for a while if there is no result and the index may be incomplete."""
-    until = request_deadline(context, server)
     latest = known_since + server.adapter.index_lag
     pause, reply = AGAIN_AFTER, None
     while True:
         now = time.monotonic()
         try:
-            reply = _ask_in_turn(context, server, question, until)
+            reply = _ask_in_turn(context, server, question)
         except RequestTimeoutError:
             if reply is None:
                 raise
@@ -109,24 +110,21 @@ def _ask_until_known(
         pause *= 1.5
 
 
-def _ask_in_turn(
-    context: Context, server: Server, question: ProjectQuestion, until: float
-) -> Reply:
+def _ask_in_turn(context: Context, server: Server, question: ProjectQuestion) -> Reply:
     """Ask while no caller shows the server its own text, which is no part of the project."""
     query = server.choice.definition.project
     one_by_one = query is not None and query.searches_one
     with QueueEntry(exclusive=one_by_one) as turn:
         server.channel.queue.join("", turn)
         wait_for_turn(context, server, turn, question.method, may_leave=False)
-        params = question.params
-        reply = request_server(context, server, question.method, params, until)
+        reply = request_server(context, server, question.method, question.params)
         if one_by_one:
-            return _ask_each_project(context, server, question, reply, until)
+            return _ask_each_project(context, server, question, reply)
         return reply
 
 
 def _ask_each_project(
-    context: Context, server: Server, question: ProjectQuestion, first: Reply, until: float
+    context: Context, server: Server, question: ProjectQuestion, first: Reply
 ) -> Reply:
     """Ask a server that searches only the project of its last document, about all projects.
 
@@ -140,10 +138,10 @@ def _ask_each_project(
         except LspkitError:
             continue  # it was deleted
         turn_to = begin_document_request(
-            context, server, file, None, DOCUMENT_SYMBOLS, about_the_file, until
+            context, server, file, None, DOCUMENT_SYMBOLS, about_the_file
         )
         try:
-            search = begin_request(context, server, question.method, question.params, until)
+            search = begin_request(context, server, question.method, question.params)
         except LspkitError:
             server.channel.finish(turn_to.pending)
             raise
@@ -160,7 +158,7 @@ def _introduce(context: Context, server: Server, sample: File) -> None:
     prepare_server(context, server, sample, None)
     until = request_deadline(context, server)
     if server.channel.session.supports(DOCUMENT_SYMBOLS, server.channel.key_of(sample.uri)):
-        request_document(context, server, sample, None, DOCUMENT_SYMBOLS, about_the_file, until)
+        request_document(context, server, sample, None, DOCUMENT_SYMBOLS, about_the_file)
     else:
         server.channel.sync(sample, None)
     # It may answer about a file before that is in its index.

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from lspkit.config.load import Loaded
 from lspkit.diagnostics.compare import Before
-from lspkit.diagnostics.report import Change
+from lspkit.diagnostics.report import TOO_LATE, Change
 from lspkit.edit_types import ChangedFiles, WorkspaceEdit
-from lspkit.errors import LspkitError
+from lspkit.errors import CancelledError, LspkitError, NoServerError, RequestTimeoutError
 from lspkit.operations.host import OtherScope, Question
 from lspkit.operations.host_results import (
     Dependents,
@@ -25,25 +29,33 @@ from lspkit.operations.host_results import (
 )
 from lspkit.operations.request import OPERATIONS, Request
 from lspkit.protocol.text import Text
-from lspkit.runtime.concurrency.waiter import Broadcast
-from lspkit.runtime.exchange import replies
+from lspkit.protocol.uris import normalize_uri
+from lspkit.runtime.concurrency.call import Call
+from lspkit.runtime.concurrency.parallel import in_parallel
+from lspkit.runtime.concurrency.waiter import Broadcast, Waiter
+from lspkit.runtime.exchange import ask_server
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.freshness import dependents, importers
+from lspkit.runtime.exchange.disk_sync import catch_up_with_disk, locate_to_read, note_libraries
+from lspkit.runtime.freshness import dependents
 from lspkit.runtime.freshness.baselines import Baselines
-from lspkit.runtime.freshness.begun_checks import show_files
 from lspkit.runtime.freshness.check_file import FileCheck, check_file, check_others
-from lspkit.runtime.host import change_disk, find_places, sync_files, workspace_status
+from lspkit.runtime.host import change_disk, find_words, workspace_status
 from lspkit.runtime.host.ask_file import ask_servers_of_file
 from lspkit.runtime.host.ask_project import ProjectQuestion, ask_project
-from lspkit.runtime.host.do_all import do_all
-from lspkit.runtime.host.find_words import find_word_files
-from lspkit.runtime.host.replaced_files import ReplacedFiles
-from lspkit.runtime.host.restart_server import restart_server
+from lspkit.runtime.host.change_disk import ReplacedFiles
 from lspkit.runtime.host.run_command import Command, run_command
+from lspkit.runtime.pool.pool import Pool
+from lspkit.servers.project.project_files import PASSED_OVER
 from lspkit.servers.project.word_search import WordFiles
+from lspkit.servers.selection.choose import definitions
 from lspkit.servers.status import WorkspaceStatus
+from lspkit.workspace_boundary import is_inside
 
 T = TypeVar("T")
+#: Seconds to wait for the old processes: more than it takes to kill those that hang.
+STOP_LIMIT = 10.0
+#: Files of answers that are remembered: the same ones come with many answers.
+REMEMBERED = 4096
 
 
 class Owner(Protocol):
@@ -84,7 +96,7 @@ class CallHost:
         self, problems: Sequence[LspkitError], failed: Sequence[str] = ()
     ) -> None:
         """Record answers that cannot be decoded."""
-        replies.report_undecodable(self._context, problems, failed)
+        ask_server.report_undecodable(self._context, problems, failed)
 
     def run_command(
         self,
@@ -101,7 +113,9 @@ class CallHost:
 
     def read_text(self, path: str, text: str | None = None) -> Text:
         """The text of a file as its servers see it, or the text that the caller gives."""
-        return find_places.read_text(self._context, path, text)
+        if text is not None:
+            return Text(text)
+        return self._context.files.read(locate_to_read(self._context, path)).text
 
     def find_places(
         self,
@@ -112,9 +126,42 @@ class CallHost:
         texts: bool,
         alone: bool = False,
     ) -> dict[str, FoundFile]:
-        """The files that URIs of a server name."""
-        wanted = find_places.Places(server, asked_uri, tuple(uris))
-        return find_places.find_places(self._context, wanted, texts=texts, alone=alone)
+        """The files that URIs of a server name.
+
+        Those of libraries can be asked about afterwards.
+        """
+        files, places, unreadable = self._context.files, dict[str, FoundFile](), list[str]()
+        has_others = texts and not alone and tuple(uris) != (asked_uri,)
+        opened = self._open_texts(server, uris) if has_others else {}
+        for uri in uris:
+            place = files.place(uri)
+            path, text, marked = place.readable, opened.get(uri), False
+            is_asked = place.uri == asked_uri
+            if path is None:
+                unreadable.append(uri)
+            elif text is None and texts and not is_asked:
+                content = files.content_at(path)
+                if content is not None:
+                    text, marked = content.text, content.marked
+            own = path is None or _is_own(path, files.boundary.root)
+            places[uri] = FoundFile(place.path, text, marked, own, is_asked)
+        if unreadable:
+            note_libraries(self._context, server, asked_uri, unreadable)
+        return places
+
+    def _open_texts(self, server_id: str, uris: Sequence[str]) -> dict[str, Text]:
+        """Texts of documents that a server has open: its answers refer to those, not the disk."""
+        texts: dict[str, Text] = {}
+        for server in self._context.pool.servers():
+            channel = server.channel
+            if server.id != server_id or len(channel.documents) < 2:
+                continue
+            with channel.lock:
+                for uri in uris:
+                    document = channel.documents.get(normalize_uri(uri))
+                    if document is not None:
+                        texts[uri] = document.text
+        return texts
 
     def find_words(
         self,
@@ -125,11 +172,11 @@ class CallHost:
         seconds: float | None = None,
     ) -> WordFiles:
         """The source files that hold one of these words."""
-        return find_word_files(self._context, path, declared, words, near, seconds)
+        return find_words.find_word_files(self._context, path, declared, words, near, seconds)
 
     def sync_file(self, path: str, text: str | None) -> None:
         """Send the text of a file to its servers, without waiting."""
-        sync_files.sync_file(self._context, path, text)
+        change_disk.sync_file(self._context, path, text)
 
     # Findings
 
@@ -139,16 +186,12 @@ class CallHost:
         text: str | None,
         others: OtherScope | None = None,
         seconds: float | None = None,
-        beside: Mapping[str, str] | None = None,
+        neighbours: Mapping[str, str] | None = None,
     ) -> Examination:
         """Fresh diagnostics of a file from all its servers, and of other files."""
         context = self._context.part(seconds)
-        wanted = FileCheck(path, text, others, beside or {})
+        wanted = FileCheck(path, text, others, neighbours or {})
         return check_file(context, self._owner.baselines, wanted)
-
-    def show_files(self, paths: Sequence[str]) -> bool:
-        """Bring files up to date in their servers, and ask about them, before any is examined."""
-        return show_files(self._context, list(paths))
 
     def examine_others(self, paths: Sequence[str], scope: OtherScope) -> OthersExamined:
         """Fresh diagnostics of other files, from the servers of these files."""
@@ -175,11 +218,12 @@ class CallHost:
 
     def find_importers(self, paths: Sequence[str], seconds: float | None = None) -> Dependents:
         """The files that import files which no longer exist, by their text."""
-        return importers.find_importers(self._context, paths, seconds)
+        return find_words.find_importers(self._context, paths, seconds)
 
     def note_text(self, path: str) -> None:
         """The text of a file as it is now is the one before the next edit."""
-        dependents.note_text(self._context, self._owner.baselines, path)
+        file = self._context.files.locate(path)
+        self._owner.baselines.note_text(file.path, self._context.files.read(file).text.value)
 
     def baseline(self, path: str) -> Before | None:
         """The last proven findings of a file."""
@@ -237,9 +281,21 @@ class CallHost:
         self, requests: Iterable[Any], at_once: int = 0, seconds: float | None = None
     ) -> list[Any]:
         """The results and errors of other requests, in order."""
-        return do_all(self._context.part(seconds), list(requests), self._run, at_once)
+        context, left, results = self._context.part(seconds), list(requests), list[Any]()
+        while left and not context.call.is_over:
+            at_once = at_once or len(left)
+            jobs = [partial(self._run, context, request) for request in left[:at_once]]
+            results += in_parallel(context.threads, jobs)
+            del left[:at_once]
+        for result in results:
+            if isinstance(result, Exception) and not isinstance(result, LspkitError):
+                raise result
+        return results + [_too_late(context.call) for _ in left]
 
-    def _run(self, request: Request[Any], context: Context) -> Any:
+    def _run(self, context: Context, request: Request[Any]) -> Any:
+        """The result of a request, whose turn may come after the deadline."""
+        if context.call.is_over:
+            raise _too_late(context.call)
         return OPERATIONS[type(request)].run(request, CallHost(self._owner, context))
 
     def raise_if_cancelled(self) -> None:
@@ -274,13 +330,61 @@ class CallHost:
         self._owner.reload()
 
     def restart_server(self, server: str) -> list[str]:
-        """Replace all processes of a server, and forget its failures."""
-        return restart_server(self._context, server)
+        """Replace all processes of a server, and forget its failures.
+
+        The old processes end first: they may lock files of the server.
+        """
+        pool, call = self._context.pool, self._context.call
+        id = _id_of(server, pool)
+        servers = sorted(
+            (running for running in pool.servers() if running.id == id),
+            key=lambda running: running.root,
+        )
+        for running in servers:
+            pool.retire(running)
+        stopped = Waiter()
+
+        def stop() -> None:
+            try:
+                pool.retirement.stop(servers)
+            finally:
+                stopped.complete()
+
+        if servers and pool.retirement.do(stop):
+            call.wait(stopped, time.monotonic() + STOP_LIMIT)
+            if call.is_over:
+                raise RequestTimeoutError(f"{id} was stopped, but not started again in time")
+        for running in servers:
+            pool.server_of(running.choice, call)
+        return [running.root for running in servers]
 
     def changed_files(self, after: int | None) -> ChangedFiles:
         """The files that have changed on disk since a mark."""
-        return sync_files.changed_files(self._context, after)
+        catch_up_with_disk(self._context)
+        return self._context.pool.disk_events.changed(after)
 
     def wait_for_change(self, after: int) -> int:
         """Wait until the epoch is newer than this."""
         return self._owner.reports.wait_beyond(after, self._context.call.wait)
+
+
+def _too_late(call: Call) -> LspkitError:
+    """The error of a request that was not begun."""
+    if call.cancelled():
+        return CancelledError("the call was cancelled")
+    return RequestTimeoutError(TOO_LATE)
+
+
+def _id_of(name: str, pool: Pool) -> str:
+    """The id of a server that is called by its id or an alias."""
+    for definition in definitions(pool.config):
+        if name == definition.id or name in definition.aliases:
+            return definition.id
+    raise NoServerError(f"no server is called {name!r}: `lspkit status` shows all servers")
+
+
+@functools.lru_cache(REMEMBERED)
+def _is_own(readable: str, root: str) -> bool:
+    """Whether a file is in none of the folders with code of others."""
+    inside = readable[len(root) :] if is_inside(readable, root) else readable
+    return PASSED_OVER.isdisjoint(inside.split(os.sep)[:-1])

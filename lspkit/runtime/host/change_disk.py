@@ -5,18 +5,54 @@ The servers are told of every change before this returns, so the next request co
 
 from __future__ import annotations
 
+import collections
+import os
 from collections.abc import Iterable
 
 from lspkit.diagnostics.report import Change
 from lspkit.edit_types import WorkspaceEdit
 from lspkit.edits import apply
+from lspkit.edits.descriptor import Descriptor, open_descriptor
 from lspkit.errors import LspkitError
 from lspkit.protocol.registrations import CHANGED, CREATED, DELETED, FileEvent
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.host.replaced_files import ReplacedFiles
-from lspkit.runtime.host.sync_files import sync_file
 from lspkit.workspace_boundary import locate
+
+#: How many files are kept open, the last ones.
+HELD = 8
+_HOLD = getattr(os, "O_PATH", os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+_HOLD |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class ReplacedFiles:
+    """Keeps files open for a while that have been replaced. For any thread.
+
+    When a file is replaced, the system may give its inode number to the next new file. Programs
+    identify files by that number. In races of two files clangd sometimes reported that a source
+    includes itself, as if it took the header for it by its number; that this is the cause was not
+    proven. An open file keeps its number.
+    """
+
+    def __init__(self) -> None:
+        #: Without a lock: adding, which drops the oldest, and clearing are atomic.
+        self._held: collections.deque[Descriptor] = collections.deque(maxlen=HELD)
+        self._closed = False
+
+    def hold(self, path: str) -> None:
+        """The file at this path is about to be replaced."""
+        try:
+            descriptor = open_descriptor(path, _HOLD)
+        except OSError:
+            return  # it is gone, or no descriptor is left: it is not kept open
+        self._held.append(descriptor)
+        if self._closed:  # perhaps just now
+            self._held.clear()
+
+    def close(self) -> None:
+        """Close all of them, and also those that come later."""
+        self._closed = True
+        self._held.clear()
 
 
 def write_file(context: Context, replaced: ReplacedFiles, path: str, text: str) -> Change:
@@ -102,6 +138,15 @@ def switch_client(context: Context, client: object) -> None:
             sync_file(context, path, text)
         except LspkitError:
             continue  # as above
+
+
+def sync_file(context: Context, path: str, text: str | None) -> None:
+    """Send the text of a file to its servers. Does not wait, so the order of calls is kept."""
+    file = context.files.locate(path, may_be_missing=text is not None)
+    read = file if text is None else None
+    for server in context.pool.servers_for(file.path, context.call, read)[0]:
+        server.visited.discard(file.uri)  # the caller's own document stays open
+        server.channel.tell(file, text)
 
 
 def _send_overlays(context: Context, paths: Iterable[str]) -> None:

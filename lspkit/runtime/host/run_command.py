@@ -16,41 +16,19 @@ from lspkit.operations.host_results import Reply
 from lspkit.protocol.capabilities import APPLY_EDIT, EXECUTE_COMMAND
 from lspkit.protocol.events import EditAsked
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.exchange.ask_server import request_deadline, wait_for_answer, wait_for_turn
+from lspkit.runtime.exchange.ask_server import (
+    request_deadline,
+    view_of,
+    wait_for_answer,
+    wait_for_turn,
+)
 from lspkit.runtime.exchange.context import Context
 from lspkit.runtime.exchange.preparation import prepare_server
-from lspkit.runtime.exchange.replies import view_of
 from lspkit.runtime.files import File
 from lspkit.runtime.server.document_queue import QueueEntry
 from lspkit.runtime.server.server import Server
 
 TOO_MANY = f"a command may ask for {MOST_EDITS} edits at most; those beyond were not made"
-
-
-class EditInbox:
-    """The edits that a server has asked for and that are not applied yet. For any thread."""
-
-    def __init__(self, server: Server) -> None:
-        self.waiting: collections.deque[EditAsked] = collections.deque()
-        #: Woken by each edit, once it is known: the answer to the command.
-        self.answer: Waiter | None = None
-        self._server = server
-        #: Edits that were refused because there were too many.
-        self.refused = 0
-        #: Number and bytes of edits so far. Written by the reader of the server only.
-        self._edits = self._size = 0
-
-    def put(self, event: EditAsked) -> None:
-        """Add an edit."""
-        self._edits += 1
-        self._size += len(event.edit)
-        if self._edits > MOST_EDITS or self._size > LARGEST_EDITS:
-            self.refused += 1
-            self._server.edit_done(event, TOO_MANY)
-            return
-        self.waiting.append(event)
-        if self.answer is not None:
-            self.answer.wake()
 
 
 class Command(NamedTuple):
@@ -71,34 +49,53 @@ class _Run:
     def __init__(self, context: Context, server: Server, file: File, command: Command) -> None:
         self._context, self._server, self._file = context, server, file
         self._command = command
-        self._inbox = EditInbox(server)
+        #: The edits that the server has asked for and that are not applied yet.
+        self._waiting: collections.deque[EditAsked] = collections.deque()
+        #: Woken by each edit, once it is known: the answer to the command.
+        self._answer: Waiter | None = None
+        #: Edits that were refused because there were too many.
+        self._refused = 0
+        #: Number and bytes of edits so far. Written by the reader of the server only.
+        self._edits = self._size = 0
         #: Why an edit has failed. That says more than the failure of the command.
         self._problem: LspkitError | None = None
 
     def run(self) -> None:
         """Ask for the command, and make the edits that the server asks for before it answers."""
-        inbox, server = self._inbox, self._server
+        server = self._server
         try:
-            server.take_edits(inbox.put)
+            server.take_edits(self._put)
             self._await_answer()
         except LspkitError as problem:
             self._problem = self._problem or problem
         finally:
             server.take_edits(None)
-            for event in inbox.waiting:
+            for event in self._waiting:
                 server.edit_done(event, "the command is over")
-        if inbox.refused:
-            server.record.beyond("edits", inbox.refused)
+        if self._refused:
+            server.record.beyond("edits", self._refused)
             self._problem = self._problem or RequestFailedError(TOO_MANY, server=server.id)
         if self._problem is not None:
             raise self._problem
+
+    def _put(self, event: EditAsked) -> None:
+        """The server asks for an edit. Called by its reader."""
+        self._edits += 1
+        self._size += len(event.edit)
+        if self._edits > MOST_EDITS or self._size > LARGEST_EDITS:
+            self._refused += 1
+            self._server.edit_done(event, TOO_MANY)
+            return
+        self._waiting.append(event)
+        if self._answer is not None:
+            self._answer.wake()
 
     def _await_answer(self) -> None:
         context, server = self._context, self._server
         until = request_deadline(context, server)
         params = {"command": self._command.name, "arguments": self._command.arguments}
         pending = server.channel.ask(EXECUTE_COMMAND, params)
-        self._inbox.answer = pending.waiter
+        self._answer = pending.waiter
         try:
             context.call.wait(pending.waiter, until, self._make_edits)
         except BaseException:
@@ -110,21 +107,18 @@ class _Run:
             raise answer
 
     def _make_edits(self) -> None:
-        while self._inbox.waiting and not self._context.call.is_over:
-            failure = self._make_edit(self._inbox.waiting[0])
-            self._problem = self._problem or failure
-            self._inbox.waiting.popleft()
-
-    def _make_edit(self, event: EditAsked) -> LspkitError | None:
-        """Apply one edit, and tell the server; returns the failure."""
-        server, problem = self._server, None
-        try:
-            view = view_of(server.channel.sync(self._file, None))
-            self._command.make(Reply(server.id, event.edit, view, APPLY_EDIT))
-        except LspkitError as refused:
-            problem = refused
-        server.edit_done(event, "" if problem is None else str(problem))
-        return problem
+        """Apply the edits so far, and tell the server."""
+        server = self._server
+        while self._waiting and not self._context.call.is_over:
+            event, refusal = self._waiting[0], ""
+            try:
+                view = view_of(server.channel.sync(self._file, None))
+                self._command.make(Reply(server.id, event.edit, view, APPLY_EDIT))
+            except LspkitError as problem:
+                self._problem = self._problem or problem
+                refusal = str(problem)
+            server.edit_done(event, refusal)
+            self._waiting.popleft()
 
 
 def run_command(context: Context, command: Command) -> None:

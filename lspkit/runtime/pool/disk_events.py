@@ -18,35 +18,48 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from lspkit.edit_types import ChangedFiles
 from lspkit.errors import LspkitError
-from lspkit.protocol.registrations import DELETED, REPLACED, FileEvent
+from lspkit.protocol.capabilities import Registration
+from lspkit.protocol.registrations import (
+    CHANGED,
+    CREATED,
+    DELETED,
+    METHOD,
+    REPLACED,
+    FileEvent,
+    WatchRegistrations,
+    separate_notes,
+)
 from lspkit.protocol.uris import path_to_uri
+from lspkit.runtime.concurrency.ordered_delivery import Delivery, is_free
 from lspkit.runtime.concurrency.waiter import Waiter
 from lspkit.runtime.files import Files
-from lspkit.runtime.pool.event_queue import (
-    EventQueue,
-    QueuedEvent,
-    ServerFileEvent,
-    is_hidden_by_text,
-    unasked,
-)
-from lspkit.runtime.pool.file_notes import send_file_notes
-from lspkit.runtime.pool.own_packages import holds_own_program
+from lspkit.runtime.process.usage import files_of_command
+from lspkit.runtime.server.document_channel import DocumentChannel
+from lspkit.runtime.server.pending_request import PendingRequest
 from lspkit.runtime.server.server import Server
 from lspkit.runtime.watch.watched_folders import OuterFolders, is_excluded
 from lspkit.runtime.watch.watcher import Watcher
+from lspkit.servers.adapters.adapter_table import adapter_of
+from lspkit.servers.definition import Definition
 from lspkit.servers.project import file_relevance
-from lspkit.servers.project.project_files import MOST, PackageFolder
+from lspkit.servers.project.project_files import MOST, NODE, PackageFolder
 from lspkit.servers.restriction.compile_commands import header_folders
 from lspkit.workspace_boundary import is_inside
 
+#: Seconds from a change to its event, at most, unless the machine is very busy.
+JUST_NOW = 2.0
+#: How many events that a server has not registered for are kept, in case it does so later.
+UNWANTED = 100
+#: A symbol that no project has.
+NO_SYMBOL = "\u2205"
 #: Seconds after the start of a server for which requests wait for the first scan of its files, and
 #: after it has registered for other folders. The scan takes less, unless a project is huge.
 FIRST_LOOK = 1.0
@@ -58,6 +71,108 @@ PATIENTLY = 10.0
 COMPILED_BY = "compile_commands.json"
 #: How many changes are remembered.
 REMEMBERED = 10_000
+
+
+class ServerFileEvent(NamedTuple):
+    """An event of a file or folder, for one server."""
+
+    uri: str
+    event: FileEvent
+    place: PackageFolder
+
+    def is_source(self, definition: Definition) -> bool:
+        """Whether it is a file of a language of the server."""
+        return definition.language_of(os.path.basename(self.event.path)) is not None
+
+    def is_read_when_closed(self, definition: Definition) -> bool:
+        """Whether it is a source that the server reads only after a `didClose`.
+
+        Some do so if the modification time of a file differs from the time of the event.
+        """
+        reads = definition.disk.reads_closed
+        if reads == "never" or not self.is_source(definition):
+            return False
+        if reads == "always":
+            return True
+        try:
+            there = os.stat(self.event.path)
+        except OSError:
+            return False
+        # Setting an old modification time, or moving a file in, changes its ctime.
+        another = there.st_mtime_ns < there.st_ctime_ns
+        return another or abs(time.time() - there.st_mtime) > JUST_NOW
+
+    def may_hold_sources(self) -> bool:
+        """Whether it may have been a folder, judged by its name."""
+        return not os.path.splitext(self.event.path)[1]
+
+
+def kinds_for(watched: WatchRegistrations, event: FileEvent) -> tuple[int, ...]:
+    """The kinds of change to send to a server; none if it has not registered for them."""
+    if event.is_folder:  # only the event of a file is translated
+        return (event.kind,) if watched.wants(event.path, event.kind) else ()
+    return watched.kinds_to_send(event.path, event.kind)
+
+
+class QueuedEvent(NamedTuple):
+    """Events that are sent to a server together; `brief`: files existed or were gone for a moment.
+
+    Without events it is the order to read everything again, if something was missed.
+    """
+
+    events: list[ServerFileEvent]
+    brief: bool = False
+
+
+class EventQueue:
+    """A server whose root is watched, and its queue."""
+
+    def __init__(self, server: Server, tell: Callable[[EventQueue, QueuedEvent], None]) -> None:
+        self.server = server
+        self.delivery = Delivery[QueuedEvent](lambda queued: tell(self, queued))
+        #: Folders that are watched until it ends. `DiskEvents` guards them.
+        self.folders: set[str] = set()
+        #: Before the server was started (`time.time_ns`).
+        self.began = time.time_ns()
+        #: Whether it has to read everything again before its next request. Set during delivery.
+        self.is_behind = False
+        #: Whether a delivery by another thread is planned.
+        self.is_left = False
+        #: The last events that the server has not registered for. Guarded by its lock.
+        self._unwanted: collections.deque[ServerFileEvent] = collections.deque(maxlen=UNWANTED)
+
+    def deliver(self, until: float) -> bool:
+        """Deliver all queued events; False if that is not possible in time."""
+        return not self.delivery.queue or (
+            is_free(self.server.channel.lock, until) and self.delivery.deliver(until)
+        )
+
+    def kinds(self, events: list[ServerFileEvent]) -> list[tuple[ServerFileEvent, tuple[int, ...]]]:
+        """The events, each with the kinds of change to send. Those without are kept.
+
+        Some servers register only after they have read files and answered about them.
+        """
+        watched, server_lock = self.server.watched, self.server.channel.lock
+        while True:
+            edition = watched.edition
+            kinds = [(event, kinds_for(watched, event.event)) for event in events]
+            unwanted = [event for event, to_send in kinds if not to_send]
+            if not unwanted:
+                return kinds
+            with server_lock:
+                if watched.edition is edition:  # else `take_wanted` may have come too early
+                    self._unwanted.extend(unwanted)
+                    return kinds
+
+    def take_wanted(self) -> list[ServerFileEvent]:
+        """The kept events that the server has registered for by now; they are kept no longer."""
+        with self.server.channel.lock:
+            late = [
+                event for event in self._unwanted if kinds_for(self.server.watched, event.event)
+            ]
+            for event in late:
+                self._unwanted.remove(event)
+        return late
 
 
 class DiskEvents:
@@ -176,7 +291,7 @@ class DiskEvents:
             if os.path.dirname(folder) in self._closed:
                 return True
         place, by_name = PackageFolder(folder, self._files.boundary.root), is_excluded(folder)
-        servers = [one.server for one in self._held.values()]
+        servers = [queue.server for queue in self._held.values()]
         if by_name and any(server.watched.names_folder(folder) for server in servers):
             return False
         if not place.kind or self._is_asked_for(folder, place.top):
@@ -189,9 +304,9 @@ class DiskEvents:
         """Whether a server has registered for this folder inside a package folder."""
         with self._lock:
             among = self._asked
-        if any(is_inside(asked, top) for asked in among):
-            return any(is_inside(folder, asked) for asked in among)
-        return any(one.server.watched.names_folder(top) for one in self._held.values())
+        if any(is_inside(registered, top) for registered in among):
+            return any(is_inside(folder, registered) for registered in among)
+        return any(queue.server.watched.names_folder(top) for queue in self._held.values())
 
     def _is_chosen(self, package: str) -> bool:
         """Whether a package is one of the first in its folder, which are watched by themselves."""
@@ -319,54 +434,58 @@ class DiskEvents:
                 queue.is_behind = False
                 server.record.request_refresh()
             return
-        self._on_server_events(server, [one.event for one in events])
+        self._on_server_events(server, [event.event for event in events])
         definition = server.choice.definition
         events = [
-            one
-            for one in events
-            if server.adapter.takes_path(one.event.path) and not self._is_by_chance(server, one)
+            event
+            for event in events
+            if server.adapter.takes_path(event.event.path) and not self._is_by_chance(server, event)
         ]
         if queued.brief:
-            events = [one for one in events if one.is_source(definition) or one.may_hold_sources()]
+            events = [
+                event for event in events if event.is_source(definition) or event.may_hold_sources()
+            ]
         if events and server.is_up and self._tell(queue, events):
             queue.is_behind = True
 
-    def _is_by_chance(self, server: Server, one: ServerFileEvent) -> bool:
-        path, definition = one.event.path, server.choice.definition
+    def _is_by_chance(self, server: Server, event: ServerFileEvent) -> bool:
+        path, definition = event.event.path, server.choice.definition
         if definition.disk.reads_work_tree and self._outer.is_in_work_tree(path):
             return False
         return self._outer.hold(path) and file_relevance.is_by_chance(
-            definition, server.watched, path, one.place
+            definition, server.watched, path, event.place
         )
 
     def _tell(self, queue: EventQueue, events: list[ServerFileEvent]) -> bool:
         """Tell a server what concerns it; returns whether it would miss some of it."""
         server, definition = queue.server, queue.server.choice.definition
-        compares = server.adapter.compares_seconds
-        changes, reread, read = list[dict[str, Any]](), list[str](), dict[str, float | None]()
+        changes, reread, read = list[dict[str, Any]](), list[str](), list[str]()
         missed = False
-        for one, meaning in queue.meanings(events):
-            changes += [{"uri": one.uri, "type": kind} for kind in meaning.kinds]
-            if not one.event.is_folder:
-                if meaning.may_read:
-                    read[one.uri] = one.written_second() if compares else None
-                if meaning.is_source and self._is_reread(server, one):
-                    reread.append(one.uri)
-            missed = missed or meaning.is_missed or is_hidden_by_text(server, one.event)
+        for event, kinds in queue.kinds(events):
+            file, path = event.event, event.event.path
+            changes += [{"uri": event.uri, "type": kind} for kind in kinds]
+            if not file.is_folder:
+                if file_relevance.may_read(definition, path):
+                    read.append(event.uri)
+                if event.is_read_when_closed(definition) and server.channel.admits(path):
+                    reread.append(event.uri)
+            missed = (
+                missed
+                or file_relevance.is_missed(
+                    definition, server.root, server.watched, file, event.place
+                )
+                or is_hidden_by_text(server, file)
+            )
         try:
             if changes or read or missed:
                 send_file_notes(server.channel, definition, read, changes, reread)
-            for one in events:
-                if not one.event.is_folder:
-                    self._bring_up_to_date(server, one.uri, one.event)
+            for event in events:
+                if not event.event.is_folder:
+                    self._bring_up_to_date(server, event.uri, event.event)
             server.channel.save_held()
         except LspkitError:
             return False  # it has just ended; its successor reads the disk
         return missed
-
-    def _is_reread(self, server: Server, one: ServerFileEvent) -> bool:
-        reads = one.is_read_when_closed(server.choice.definition)
-        return reads and server.channel.admits(one.event.path)
 
     def _bring_up_to_date(self, server: Server, uri: str, event: FileEvent) -> None:
         if event.kind == DELETED:
@@ -466,3 +585,105 @@ class Changelog:
         there = tuple(Path(path) for path in named if os.path.isfile(path))
         gone = tuple(Path(path) for path in named if not os.path.lexists(path))
         return ChangedFiles(count, there, complete, gone)
+
+
+def is_hidden_by_text(server: Server, event: FileEvent) -> bool:
+    """Whether a server does not notice that a file was created, since it is shown a text of it."""
+    misses = file_relevance.misses_created(server.choice.definition, event.kind)
+    return misses and server.channel.shows_unsaved(path_to_uri(event.path))
+
+
+def unasked(server: Server, outer: Iterable[str] = ()) -> Registration:
+    """A registration for files that a server is told of without registering, also in `outer`."""
+    globs = server.choice.definition.disk.told_of
+    bases = [path_to_uri(folder) for folder in outer]
+    more = [{"baseUri": base, "pattern": glob} for base in bases for glob in globs]
+    watchers = [{"globPattern": pattern} for pattern in (*globs, *more)]
+    return Registration(id="", method=METHOD, options={"watchers": watchers})
+
+
+def send_file_notes(
+    channel: DocumentChannel,
+    definition: Definition,
+    changed: Iterable[str],
+    changes: list[dict[str, Any]],
+    reread: Iterable[str],
+) -> None:
+    """Files on disk have changed; notify the server of those it has registered for.
+
+    `changed` are URIs; `reread` are files that it must be made to read again.
+    """
+    with channel.lock:
+        if definition.disk.skips_open:
+            # Not those with a caller's own text: when it ends, the server may read the file.
+            opened = {
+                document.key.uri
+                for document in channel.documents
+                if isinstance(document.stamp, tuple)
+            }
+            changes = [
+                change
+                for change in changes
+                if change["type"] != CHANGED or change["uri"] not in opened
+            ]
+        if changes:
+            # Some servers start work when they are told of files.
+            channel.observations.told_of_files(time.monotonic())
+        for uri in reread:
+            channel.post(channel.documents.reread(channel.key_of(uri)))
+        if changes:
+            _tell(channel, definition, changes)
+        channel.clock.files_changed(changed, [change["uri"] for change in changes])
+
+
+def _tell(channel: DocumentChannel, definition: Definition, changes: list[dict[str, Any]]) -> None:
+    """Notify it; send a request, too, if it would lose an edit otherwise. The lock is held."""
+    adapter = adapter_of(definition)
+    created = any(change["type"] == CREATED for change in changes)
+    if created and adapter.blocks_on_new_files:
+        _end_requests(channel)
+    for note in separate_notes(changes) if definition.disk.sorts_changes else [changes]:
+        channel.post([("workspace/didChangeWatchedFiles", {"changes": note})])
+    channel.files_told += len(changes)
+    if 0 < adapter.loses_edits_after < channel.files_told:
+        channel.files_told = 0
+        pending = PendingRequest("workspace/symbol", Waiter(), None)
+        channel.enqueue(pending, {"query": NO_SYMBOL})
+
+
+def _end_requests(channel: DocumentChannel) -> None:
+    """Change a document, so that it stops its work on requests, also on cancelled ones.
+
+    Prefers a document without a request, because an answer about a changed one does not count. The
+    lock is held.
+    """
+    waited_for = {pending.uri for pending in list(channel.session.pending.values())}
+    opened = [document.key.uri for document in channel.documents]
+    if opened:
+        channel.renumber(min(opened, key=lambda uri: uri in waited_for))
+
+
+def holds_own_program(server: Server, folder: str, workspace: str) -> bool:
+    """Whether a folder holds the packages of a running server, and none of the project.
+
+    TypeScript registers for all packages around it: thousands of folders, which take long to read
+    and do not change.
+    """
+    if os.path.basename(folder) != NODE or is_inside(folder, workspace):
+        return False
+    real = os.path.realpath(folder)
+    if any(os.path.realpath(searched) == real for searched in _searched(server.root)):
+        return False
+    connection = server.channel.connection
+    # Often a script starts the program: then only the process knows where that is.
+    started = files_of_command(connection.child.pid) if connection is not None else []
+    words = [word for word in (*server.choice.argv, *started) if os.path.isabs(word)]
+    return any(is_inside(os.path.realpath(word), folder) for word in words)
+
+
+def _searched(root: str) -> Iterator[str]:
+    """The folders in which a project looks for packages; they may be links to another place."""
+    here, above = "", root
+    while above != here:
+        yield os.path.join(above, NODE)
+        here, above = above, os.path.dirname(above)

@@ -5,12 +5,13 @@ Starts nothing, and knows no running server.
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Mapping
 
 from lspkit.config import Config
+from lspkit.config.load import Loaded
 from lspkit.config.model import DISABLED
+from lspkit.config.trust.decision import trust_of
 from lspkit.errors import NoServerError
 from lspkit.protocol.registrations import CHANGED, FileEvent
 from lspkit.runtime.files import Files
@@ -29,9 +30,9 @@ from lspkit.servers.selection.choose import (
 )
 from lspkit.servers.selection.program_lookup import TOOLS_VARIABLE, search_folders
 from lspkit.servers.selection.project_tools import decides, stamp_of
+from lspkit.workspace_boundary import is_inside, work_tree
 
-#: Seconds for which the folders of programs, and the permits of roots, are not looked at again:
-#: for all files of a call, which often lie in many folders.
+#: Seconds for which the folders of programs are not looked at again: for all files of a call.
 LOOK_LASTS = 1.0
 #: Seconds after which a program that did not work, and has not changed since, is tried again.
 TRY_AGAIN = 300.0
@@ -39,39 +40,6 @@ TRY_AGAIN = 300.0
 MOST_NAMES = 4096
 #: The variables that these folders depend on.
 FOLDER_VARIABLES = ("PATH", TOOLS_VARIABLE, "XDG_DATA_HOME", "HOME")
-
-
-class _Derived:
-    """What is derived from a configuration, on first use. For any thread: all find the same."""
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
-        #: File name: the definitions that know it.
-        self._by_name: dict[str, list[Definition]] = {}
-
-    @functools.cached_property
-    def definitions(self) -> list[Definition]:
-        """All definitions."""
-        return definitions(self.config)
-
-    @functools.cached_property
-    def markers(self) -> Markers:
-        """The names of the files that decide which servers are chosen."""
-        return Markers(self.definitions)
-
-    def definitions_for(self, name: str) -> list[Definition]:
-        """The definitions that know files of this name."""
-        known = self._by_name.get(name)
-        if known is None:
-            if len(self._by_name) > MOST_NAMES:
-                self._by_name.clear()
-            known = [
-                definition
-                for definition in self.definitions
-                if definition.language_of(name) is not None
-            ]
-            self._by_name[name] = known
-        return known
 
 
 class ServerChoices:
@@ -96,17 +64,18 @@ class ServerChoices:
         self._clock = clock
         #: Programs that were found but do not work, as they were then, and until when to skip them.
         self._unusable_programs: dict[str, tuple[float, tuple[int, ...]]] = {}
-        #: What was derived from a configuration, perhaps an earlier one.
-        self._derived = _Derived(config)
+        #: The definitions that know a file name.
+        self._by_name: dict[str, list[Definition]] = {}
+        #: The names of the files that decide which servers are chosen.
+        self._markers = Markers(definitions(config))
         #: The folders of programs: what they depend on, until when they hold, and the folders.
         self._folders: tuple[object, float, list[str]] = (None, 0.0, [])
-        #: The permits of roots, by whose word, and until when they hold.
-        self._permitted: tuple[object, float, dict[str, Permit]] = (None, 0.0, {})
 
     def reconfigure(self, config: Config, permits: Permits) -> None:
         """Choose by a new configuration. The pool's lock is held."""
         self.config, self.permits = config, permits
         self._unusable_programs = {}
+        self._by_name, self._markers = {}, Markers(definitions(config))
 
     def for_file(self, path: str) -> list[Choice]:
         """The servers that the configuration and the roots give a file. Raises if it has none."""
@@ -119,14 +88,14 @@ class ServerChoices:
             for program, (until, stamp) in self._unusable_programs.items()
             if now < until and stamp_of(program) == stamp
         }
-        known = self._by_config().definitions_for(os.path.basename(path))
+        known = self._definitions_for(os.path.basename(path))
         choices = choose(
             path,
             workspace,
             self.config,
             self.folders(),
             unusable,
-            self._permit_of,
+            self.permits,
             known,
         )
         if not choices:
@@ -139,7 +108,7 @@ class ServerChoices:
     def folders(self) -> list[str]:
         """The folders in which programs are looked for."""
         workspace = self._files.boundary.root
-        trusted = self._permit_of(workspace).trusted
+        trusted = self.permits(workspace).trusted
         basis = (workspace, trusted, *map(self._environ.get, FOLDER_VARIABLES))
         earlier, until, folders = self._folders
         if earlier != basis or self._clock() >= until:
@@ -147,23 +116,20 @@ class ServerChoices:
             self._folders = (basis, self._clock() + LOOK_LASTS, folders)
         return folders
 
-    def _permit_of(self, root: str) -> Permit:
-        """What is allowed in a root."""
-        permits, now = self.permits, self._clock()
-        word, until, permitted = self._permitted
-        if word is not permits or now >= until:
-            permitted = {}
-            self._permitted = (permits, now + LOOK_LASTS, permitted)
-        if root not in permitted:
-            permitted[root] = permits(root)
-        return permitted[root]
-
-    def _by_config(self) -> _Derived:
-        """What is derived from the present configuration."""
-        config, derived = self.config, self._derived
-        if derived.config is not config:
-            self._derived = derived = _Derived(config)
-        return derived
+    def _definitions_for(self, name: str) -> list[Definition]:
+        """The definitions that know files of this name."""
+        by_name = self._by_name
+        known = by_name.get(name)
+        if known is None:
+            if len(by_name) > MOST_NAMES:
+                by_name.clear()
+            known = [
+                definition
+                for definition in definitions(self.config)
+                if definition.language_of(name) is not None
+            ]
+            by_name[name] = known
+        return known
 
     def admits(self, choice: Choice, path: str) -> bool:
         """Whether the server of a choice may be shown a file."""
@@ -194,8 +160,34 @@ class ServerChoices:
 
     def depend_on(self, events: list[FileEvent]) -> bool:
         """Whether these changes of files may change which servers are chosen."""
-        markers = self._by_config().markers
+        markers = self._markers
         return any(
             decides(event.path) or (event.kind != CHANGED and markers.hold(event.path))
             for event in events
         )
+
+
+def permits_of(loaded: Loaded, workspace: str, trusted: bool | None) -> Permits:
+    """A function that returns the permit of a root, and looks each up once.
+
+    A root inside the workspace may be trusted less than the workspace: another clone inside a
+    trusted repository is not trusted. A folder may become such a clone later.
+    """
+    known: dict[tuple[str, str], Permit] = {}
+    vouched = loaded.vouched
+
+    def permit(root: str) -> Permit:
+        key = (root, work_tree(root))
+        if key not in known:
+            standing = whole = loaded.standing
+            if root != workspace:
+                security = loaded.config.security
+                standing = trust_of(None, root, {}, security, loaded.environ, trusted, workspace)
+                # A part of a project is stale if the project is.
+                if whole.state == "stale" and is_inside(root, whole.candidate):
+                    standing = whole
+            allowed, state = standing.allows_programs, standing.state
+            known[key] = Permit(allowed, state, standing.remedy, vouched)
+        return known[key]
+
+    return permit

@@ -50,9 +50,9 @@ def initialize_timeout(choice: Choice, config: Config) -> float:
 
     A definition may give more than the default; a configured value that is not the default wins.
     """
-    usual, said = TimingConfig().initialize_timeout_ms, config.timing.initialize_timeout_ms
-    known = choice.definition.launch.initialize_timeout_ms if said == usual else None
-    return (choice.config.timing.initialize_timeout_ms or known or said) / 1000
+    usual, configured = TimingConfig().initialize_timeout_ms, config.timing.initialize_timeout_ms
+    known = choice.definition.launch.initialize_timeout_ms if configured == usual else None
+    return (choice.config.timing.initialize_timeout_ms or known or configured) / 1000
 
 
 class Step(enum.Enum):
@@ -123,12 +123,12 @@ def starts_alike(
 ) -> bool:
     """Whether a server runs and would be started identically with this configuration."""
     old = server.choice
-    said = config.server(old.id, old.definition.aliases)
-    again = [one for one in definitions(config) if one.id == old.id]
+    own_config = config.server(old.id, old.definition.aliases)
+    again = [definition for definition in definitions(config) if definition.id == old.id]
     if not server.takes_calls or server.channel.observations.admitted:
         return False
-    if not again or said.disabled or not config.enabled:
+    if not again or own_config.disabled or not config.enabled:
         return False
     permit, at = permits(old.root), begins_at(workspace, permits(workspace))
-    new = permitted(again[0], said, old.root, workspace, folders, permit, at)
+    new = permitted(again[0], own_config, old.root, workspace, folders, permit, at)
     return new.as_chosen_like(old) == old

@@ -6,11 +6,10 @@ came after the numbers that it depends on.
 
 from __future__ import annotations
 
-import collections
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from lspkit.diagnostics import freshness_events
 from lspkit.diagnostics.proof_rule import ProofRule
@@ -20,43 +19,6 @@ from lspkit.protocol.open_documents import OPEN_LIMIT
 UNREAD = 32
 #: With more documents than this, those that are not open any more are forgotten.
 TOLD_OF = 4 * OPEN_LIMIT
-#: For how many of the last notifications of changed files the state before is remembered.
-STATES = 16
-#: Seconds by which the clock of a file system may differ from that of the process.
-MARGIN = 0.05
-#: How many changes of files on disk are remembered.
-DISK_CHANGES = 1000
-
-
-class _Before(NamedTuple):
-    """What a server had done before files on disk changed. Times are of the monotonic clock."""
-
-    #: When it was last told anything.
-    told: float
-    #: The documents that it had finished, by URI.
-    rested: Mapping[str, freshness_events.Rested]
-
-
-class _DiskChange(NamedTuple):
-    """A file on disk has changed."""
-
-    uri: str
-    #: When the server could be told.
-    at: float
-    #: When the second began in which the file was last written; None if the server does not compare
-    #: files by that, or the file is new or gone.
-    second: float | None
-
-    def is_noticed(self, document: str, told: float, before: _Before | None) -> bool:
-        """Whether the server sees another modification time than at its last work on a document.
-
-        `told`: when it was last told of the document. It must have finished that before the second
-        in which the file was written, and have begun nothing since.
-        """
-        rested = None if before is None else before.rested.get(document)
-        if self.second is None or before is None or rested is None:
-            return False
-        return told <= rested.since and max(rested.at, before.told) + MARGIN < self.second
 
 
 class ChangeClock:
@@ -78,14 +40,10 @@ class ChangeClock:
         #: The last notification about each document, by URI.
         self._written: dict[str, freshness_events.Written] = {}
         self._saved: freshness_events.Saved | None = None
-        #: The last files on disk that changed.
-        self._disk: collections.deque[_DiskChange] = collections.deque(maxlen=DISK_CHANGES)
-        #: When the last of those changed that are not remembered any more.
-        self._forgotten = 0.0
-        #: The state before the last changes, by when the server could be told of them.
-        self._before: dict[float, _Before] = {}
-        #: When the server last read each document as if it were new, by URI; or compared the files
-        #: that the document depends on, and could notice every change.
+        #: The last two files on disk that changed, by URI, and when the server could be told: for
+        #: any document, the last change of another file is one of these.
+        self._disk: dict[str, float] = {}
+        #: When the server last read each document as if it were new, by URI.
         self._looked: dict[str, float] = {}
         #: Open documents with an unprocessed last change, perhaps: URI, number of the notification.
         self._pending: dict[str, int] = {}
@@ -99,14 +57,9 @@ class ChangeClock:
     def wrote(self, uri: str, notes: list[Any], *, matters_to_others: bool) -> None:
         """The server was told something about a document."""
         self.seq += 1
-        before = self._written.get(uri)
         written = self._note(uri)
         methods = {note for note, _ in notes}
-        if "textDocument/didOpen" in methods or (
-            "textDocument/didChange" in methods
-            and before is not None
-            and self._notices_all(uri, before.at)
-        ):
+        if "textDocument/didOpen" in methods:
             self._looked[uri] = written.at
         if matters_to_others:
             self._changed = written
@@ -120,9 +73,9 @@ class ChangeClock:
         if len(self._written) > TOLD_OF:
             # Notifications about documents that are closed decide nothing any more.
             known = self._opened() | {uri}
-            self._written = {one: self._written[one] for one in self._written if one in known}
-            self._looked = {one: self._looked[one] for one in self._looked if one in known}
-            self._pending = {one: self._pending[one] for one in self._pending if one in known}
+            self._written = {key: self._written[key] for key in self._written if key in known}
+            self._looked = {key: self._looked[key] for key in self._looked if key in known}
+            self._pending = {key: self._pending[key] for key in self._pending if key in known}
         return written
 
     def touched(self, uri: str) -> None:
@@ -134,28 +87,16 @@ class ChangeClock:
         """The server was told that a document is on disk."""
         self._saved = freshness_events.Saved(seq=self.seq, at=time.monotonic())
 
-    def files_changed(
-        self,
-        changed: Mapping[str, float | None],
-        told: Iterable[str],
-        rested: Mapping[str, freshness_events.Rested],
-    ) -> None:
-        """Files on disk have changed, by URI; the server was told of some of them.
-
-        With the second of the change, if the server compares files by it. `rested`: the documents
-        that it has finished, by URI.
-        """
+    def files_changed(self, changed: Iterable[str], notified: Iterable[str]) -> None:
+        """Files on disk have changed, by URI; the server was notified of some of them."""
         now = time.monotonic()
-        if rested:
-            self._before[now] = _Before(max(self._changed.at, self._told_at), rested)
-            if len(self._before) > STATES:
-                del self._before[next(iter(self._before))]
-        for uri, second in changed.items():
-            if len(self._disk) == DISK_CHANGES:
-                self._forgotten = self._disk[0].at
-            self._disk.append(_DiskChange(uri, now, second))
+        for uri in changed:
+            self._disk.pop(uri, None)
+            self._disk[uri] = now
+            if len(self._disk) > 2:
+                del self._disk[next(iter(self._disk))]
         self.seq += 1
-        for uri in told:
+        for uri in notified:
             self._unread.pop(uri, None)
             self._unread[uri] = self._told_of_files = self.seq
         for uri in list(self._unread)[:-UNREAD]:
@@ -166,21 +107,6 @@ class ChangeClock:
     def disk_has_changed(self) -> bool:
         """Whether it was told of any file since it last read all of them."""
         return bool(self._disk)
-
-    def _notices_all(self, uri: str, told: float) -> bool:
-        """Whether a server that compares files would notice all that it missed for a document."""
-        return self._looked.get(uri, 0.0) >= self._forgotten and all(
-            one.is_noticed(uri, told, self._before.get(one.at)) for one in self._missed(uri)
-        )
-
-    def _missed(self, uri: str) -> Iterator[_DiskChange]:
-        """The changes of other files since the server last looked at those, the last one first."""
-        looked = self._looked.get(uri, 0.0)
-        for one in reversed(self._disk):
-            if one.at <= looked:
-                return
-            if one.uri != uri:
-                yield one
 
     def _written_for(self, uri: str, rule: ProofRule) -> freshness_events.Written:
         """The last notification that the findings of this source may depend on."""
@@ -211,7 +137,8 @@ class ChangeClock:
     def missed_disk(self, uri: str) -> bool:
         """Whether other files on disk have changed since it read this document as if new."""
         with self.lock:
-            return any(True for _ in self._missed(uri))
+            others = (at for other, at in reversed(self._disk.items()) if other != uri)
+            return next(others, 0.0) > self._looked.get(uri, 0.0)
 
     def saw_disk(self) -> None:
         """The server has read all files again."""
@@ -222,7 +149,7 @@ class ChangeClock:
         """The other open documents whose last change it may not have processed."""
         with self.lock:
             opened = self._opened() - {uri}
-            return [(one, number) for one, number in self._pending.items() if one in opened]
+            return [(other, number) for other, number in self._pending.items() if other in opened]
 
     def took_in(self, uri: str, number: int) -> None:
         """It has processed that change; findings that depend on the document are outdated now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,14 @@ from typing import Any
 import msgspec
 
 from lspkit.diagnostics import freshness_events
+from lspkit.diagnostics.configuration_error import (
+    CANNOT_READ,
+    ConfigurationError,
+    as_finding,
+    configuration_error,
+    unread_option,
+)
+from lspkit.diagnostics.progress_proof import at_work_since, may_start
 from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import PUSHED, StoredReport
 from lspkit.errors import LspkitError
@@ -18,7 +27,7 @@ from lspkit.protocol.events import LOG_MESSAGE
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.uris import path_to_uri, uri_to_path
 from lspkit.protocol.wire.results import bounded_report
-from lspkit.runtime.server.configuration_record import ConfigurationRecord
+from lspkit.runtime.server.connection import STDERR_KEPT
 from lspkit.runtime.server.document_channel import DocumentChannel
 from lspkit.runtime.server.metrics import log_findings
 from lspkit.runtime.server.pending_request import PendingRequest
@@ -27,6 +36,7 @@ from lspkit.servers.project.config_inputs import Inputs
 from lspkit.servers.project.skipped_files import passed_over
 from lspkit.servers.readiness import Loading
 from lspkit.servers.selection.choose import Choice
+from lspkit.workspace_boundary import folders_above
 
 #: Why an empty list is no proof where the server skips a folder.
 PASSED_OVER = (
@@ -164,15 +174,15 @@ class DiagnosticsRecord:
                 self._channel.life.move("outdated")
             config = self._choice.definition.disk.config
             signals = () if config is None else config.says
-            has_read = any(one.fits(LOG_MESSAGE, message) for one in signals)
+            has_read = any(signal.fits(LOG_MESSAGE, message) for signal in signals)
             if has_read and self._reread is not None and self._reread[1].waiter.done:
                 self._reread = None
                 self._channel.life.move("loaded")
         if admission is None or not admission.ends:
             return ""
         part = admission.says.contains
-        said = next((one for one in line.splitlines() if part in one), line)
-        return f"{admission.means}. It says: {said.strip()[:LONGEST_LINE]}"
+        words = next((row for row in line.splitlines() if part in row), line)
+        return f"{admission.means}. It says: {words.strip()[:LONGEST_LINE]}"
 
     def reread(self) -> None:
         """It is about to be told of a new configuration, and reads it or must be replaced."""
@@ -208,16 +218,25 @@ class DiagnosticsRecord:
     def start_work(self, rule: ProofRule) -> bool:
         """Start the work that this rule waits for; False if earlier work may still be running."""
         with self._channel.lock:
-            if not self._channel.observations.started(rule, time.monotonic()):
+            observations, now = self._channel.observations, time.monotonic()
+            ready = [] if observations.ready is None else [observations.ready]
+            if not may_start(rule, [*ready, *observations.work], now):
                 return False
+            observations.work.append(freshness_events.Started(token=rule.token, at=now))
             self._channel.post([(self._choice.adapter.start_work, {})])
             return True
 
     def stop_work(self, rule: ProofRule) -> bool:
         """Stop work that was started earlier, unless a caller waits for it."""
         with self._channel.lock:
-            if not self._channel.observations.stopped(rule, time.monotonic()):
+            observations = self._channel.observations
+            began = at_work_since(rule, list(observations.work))
+            wanted = list(observations.wanted.values())
+            if began is None or any(since <= began for since in wanted):
                 return False
+            observations.work.append(
+                freshness_events.Stopped(token=rule.token, at=time.monotonic())
+            )
             self._channel.post([(self._choice.adapter.stop_work, {})])
             return True
 
@@ -228,19 +247,6 @@ class DiagnosticsRecord:
                 self._channel.observations.wanted.pop(caller, None)
             else:
                 self._channel.observations.wanted[caller] = since
-
-    def has_answered(self, uri: str) -> bool:
-        """Whether it has answered the request of a proof about a file."""
-        with self._channel.lock:
-            return uri in self._channel.observations.answered
-
-    def note_answered(self, uri: str) -> None:
-        """It has answered that."""
-        with self._channel.lock:
-            known = self._channel.observations.answered
-            if len(known) >= MOST_REPORTED_FILES:
-                known.clear()
-            known.add(uri)
 
     def gives_no_versions(self) -> None:
         """Its pushes carry no versions."""
@@ -285,11 +291,11 @@ class DiagnosticsRecord:
     def doubt(self, uri: str) -> str:
         """Why an empty list for a file proves nothing; empty if it is a proof."""
         with self._channel.lock:
-            said = self._channel.observations.doubt(uri)
-        said = said or self.configuration.doubt(uri)
+            doubt = self._channel.observations.doubt(uri)
+        doubt = doubt or self.configuration.doubt(uri)
         path = uri_to_path(uri)
-        if said or path is None:
-            return said
+        if doubt or path is None:
+            return doubt
         choice = self._choice
         folder = passed_over(path, choice.definition, choice.root, self._workspace)
         if folder:
@@ -352,3 +358,89 @@ class DiagnosticsRecord:
         """Whether the text of the document is still this one. The lock is held."""
         document = self._channel.documents.get(view.uri)
         return document is not None and document.since <= view.version
+
+
+class ConfigurationRecord:
+    """The configuration as one server has read it. The lock of the channel guards all fields."""
+
+    def __init__(
+        self,
+        channel: DocumentChannel,
+        choice: Choice,
+        keep: Callable[[str, int | None, bytes], None],
+    ) -> None:
+        self._channel = channel
+        self._choice = choice
+        #: Keeps findings about a file.
+        self._keep = keep
+        #: Why the server cannot read its configuration, from its own words; None if it can.
+        self._error: ConfigurationError | None = None
+        self._is_kept = False
+        #: The configuration that includes a source, with the files that it extends: by URI of the
+        #: source, and of the configuration, with the count of changes at which it was read.
+        self._files: dict[str, tuple[tuple[str, ...], int]] = {}
+        #: How often any of them may have changed.
+        self.changes = 0
+
+    def doubt(self, uri: str) -> str:
+        """Why findings in a file are those for another configuration; empty if they are not."""
+        error = self.error()
+        if error is not None:
+            self._keep_finding(error)
+            return CANNOT_READ + error.message
+        with self._channel.lock:
+            reports = [
+                (os.path.basename(path), report.items)
+                for path in self._files.get(uri, ((), 0))[0]
+                for report in self._channel.observations.store.about(path_to_uri(path))
+            ]
+        unread = unread_option(reports)
+        return CANNOT_READ + unread if unread else ""
+
+    def error(self) -> ConfigurationError | None:
+        """What the server has said about it."""
+        line, config = (
+            self._channel.observations.unread_configuration,
+            self._choice.definition.disk.config,
+        )
+        if not line or config is None or self._error is not None:
+            return self._error
+        connection, root = self._channel.connection, self._choice.root
+        log = "" if connection is None else connection.stderr_tail(STDERR_KEPT)
+        folders = (root, *folders_above(root))
+        error = configuration_error(
+            line, log, [os.path.join(folder, name) for folder in folders for name in config.names]
+        )
+        if error is not None and error.is_whole:  # otherwise its log may still come
+            self._error = error
+        return error
+
+    def _keep_finding(self, error: ConfigurationError) -> None:
+        """Keep what it has said as a finding at the file, once."""
+        with self._channel.lock:
+            is_kept = self._is_kept or not error.is_whole
+            self._is_kept = self._is_kept or error.is_whole
+        path = next((path for path in error.paths if os.path.isfile(path)), "")
+        if path and not is_kept:
+            self._keep(path_to_uri(path), None, as_finding(error, self._choice.id))
+
+    def files_of(self, uri: str) -> tuple[str, ...] | None:
+        """The files that configure a source or make up a configuration, if known and current."""
+        with self._channel.lock:
+            files, changes = self._files.get(uri, ((), -1))
+            return files if changes == self.changes else None
+
+    def note(self, uri: str, files: tuple[str, ...], changes: int) -> None:
+        """These files do, as of `changes`.
+
+        If one has changed since, what is known about them counts until they are read again.
+        """
+        with self._channel.lock:
+            if len(self._files) >= MOST_REPORTED_FILES:
+                self._files.clear()
+            self._files[uri] = files, changes
+
+    def forget(self) -> None:
+        """A file of data or a package has changed, which may be part of a configuration."""
+        with self._channel.lock:
+            self.changes += 1

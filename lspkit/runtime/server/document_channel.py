@@ -11,39 +11,47 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any
+
+import msgspec
 
 from lspkit.errors import PathError, ServerBrokenError, ServerUnavailableError
 from lspkit.protocol.capabilities import DocumentKey
 from lspkit.protocol.open_documents import OPEN_LIMIT, Document, Documents, Note, View
 from lspkit.protocol.session import Session, State
-from lspkit.protocol.text import Text
+from lspkit.protocol.text import Text, Unsaved
 from lspkit.protocol.uris import uri_to_path
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.concurrency.waiter import Waiter
-from lspkit.runtime.files import File, Files
+from lspkit.runtime.files import File, Files, is_current
 from lspkit.runtime.server.change_clock import ChangeClock
 from lspkit.runtime.server.connection import Connection
 from lspkit.runtime.server.document_queue import DocumentQueue
-from lspkit.runtime.server.document_text import (
-    DocumentText,
-    Untold,
-    is_outdated,
-    is_up_to_date,
-    merely_opened,
-    overlay_of,
-    text_for,
-    to_be_told,
-)
 from lspkit.runtime.server.observations import Observations
 from lspkit.runtime.server.pending_request import Build, PendingRequest
 from lspkit.runtime.server.process_state import End, Life
+from lspkit.servers.adapters.adapter_table import adapter_of
 from lspkit.servers.definition import Definition
 
 #: The rule by which a file is not shown to a server.
 UNTRUSTED = "untrusted"
 DID_SAVE = "textDocument/didSave"
+
+
+class DocumentText(msgspec.Struct, frozen=True):
+    """A text to send to a server."""
+
+    text: Text
+    #: As `Document.stamp`.
+    stamp: object = None
+    #: The text on disk, where the document has to be opened with that first.
+    below: Text | None = None
+
+
+#: Texts to send to a server later, by URI; None stands for the overlay at that time, or else for
+#: the file on disk.
+PendingTexts = list[tuple[str, DocumentText | None]]
 
 
 class DocumentChannel:
@@ -82,8 +90,8 @@ class DocumentChannel:
         #: Documents of which `save_held` sends one `didSave`.
         self._held: list[str] = []
         #: Texts to send when it is up, by URI.
-        self.untold: Untold = []
-        #: How many changes of files it was told of, as `file_notes.py` counts them.
+        self.pending_texts: PendingTexts = []
+        #: How many changes of files it was told of, as `send_file_notes` counts them.
         self.files_told = 0
 
     def _connected(self) -> Connection:
@@ -94,13 +102,11 @@ class DocumentChannel:
             raise ServerBrokenError(f"{self._id} is {self.life.rights.word}", server=self._id)
         return self.connection
 
-    def ask(self, method: str, params: Any, *, cancelled: bool = False) -> PendingRequest:
-        """Queue a request about no document; one that is `cancelled` at once is answered, too."""
+    def ask(self, method: str, params: Any) -> PendingRequest:
+        """Queue a request about no document."""
         pending = PendingRequest(method, Waiter(), None)
         with self.lock:
             self.enqueue(pending, params)
-            if cancelled:
-                self.post([("$/cancelRequest", {"id": pending.id})])
             self.last_used = time.monotonic()
         return pending
 
@@ -119,7 +125,7 @@ class DocumentChannel:
         shown: DocumentText | None = None
         while True:
             with self.lock:
-                pending = self._ask_about(file, given, shown, (method, build))
+                pending = self._ask_about(file, given, shown, method, build)
             if pending is not None:
                 return pending
             shown = self._shown(file, given)  # outside the lock, then compare and set
@@ -136,9 +142,13 @@ class DocumentChannel:
         return text_for(self._files, file, given, opens_as_on_disk=self._opens_as_on_disk)
 
     def _ask_about(
-        self, file: File, given: Text | None, shown: DocumentText | None, asked: tuple[str, Build]
+        self,
+        file: File,
+        given: Text | None,
+        shown: DocumentText | None,
+        method: str,
+        build: Build,
     ) -> PendingRequest | None:
-        method, build = asked
         document, key = self.documents.get(file.uri), self.key_of(file.uri)
         encoding = self.session.encoding
         notes: list[Note] = []
@@ -189,7 +199,7 @@ class DocumentChannel:
 
     def opened(self) -> set[str]:
         """The URIs of the open documents. The lock is held."""
-        return {one.key.uri for one in self.documents}
+        return {document.key.uri for document in self.documents}
 
     def sync(self, file: File, text: str | None) -> PendingRequest:
         """Bring the document up to date, without a request."""
@@ -201,17 +211,21 @@ class DocumentChannel:
             shown = to_be_told(self._files, file, text)
             with self.lock:
                 if self.life.rights.is_coming:
-                    self.untold.append((file.uri, shown))
+                    self.pending_texts.append((file.uri, shown))
                     return
         self.sync(file, text)
 
     def take_synced(self) -> dict[str, str]:
         """The texts that callers have synced, by path. Those that were not sent never will be."""
         with self.lock:
-            texts = {one.key.uri: one.text for one in self.documents if one.stamp is None}
-            unsent = [entry for entry in self.untold if entry[1] and entry[1].stamp is None]
+            texts = {
+                document.key.uri: document.text
+                for document in self.documents
+                if document.stamp is None
+            }
+            unsent = [entry for entry in self.pending_texts if entry[1] and entry[1].stamp is None]
             texts |= {uri: shown.text for uri, shown in unsent if shown is not None}
-            self.untold = [entry for entry in self.untold if entry not in unsent]
+            self.pending_texts = [entry for entry in self.pending_texts if entry not in unsent]
         return {path: text.value for uri, text in texts.items() if (path := uri_to_path(uri))}
 
     def catch_up(self) -> list[str]:
@@ -220,11 +234,11 @@ class DocumentChannel:
         No request has been sent yet: overlays come first. Returns the URIs of files that the caller
         has to read.
         """
-        untold, self.untold = self.untold, []
+        pending_texts, self.pending_texts = self.pending_texts, []
         unread: list[str] = []
-        for uri, told in untold:
-            shown = told if told is not None and told.stamp is None else None
-            shown = shown or overlay_of(self._files, uri) or told
+        for uri, text in pending_texts:
+            shown = text if text is not None and text.stamp is None else None
+            shown = shown or overlay_of(self._files, uri) or text
             if shown is None:
                 unread.append(uri)
                 continue
@@ -280,7 +294,7 @@ class DocumentChannel:
             uri = pending.view.uri if pending.view is not None else ""
             pending.id, frame = session.request(pending.method, params, pending.waiter, uri)
             if notes:
-                connection.post(*[session.notify(method, said) for method, said in notes], frame)
+                connection.post(*[session.notify(method, about) for method, about in notes], frame)
             else:
                 connection.post(frame)
             pending.posted = connection.queued
@@ -317,7 +331,7 @@ class DocumentChannel:
         key = self.key_of(uri)
         document, notes = self.documents.sync(key, shown.text, shown.stamp, shown.below)
         if holds_save and any(method == DID_SAVE for method, _ in notes):
-            notes = [one for one in notes if one[0] != DID_SAVE]
+            notes = [note for note in notes if note[0] != DID_SAVE]
             self._held.append(uri)
         self.post(notes)
         self._told(document, notes)
@@ -401,8 +415,75 @@ class DocumentChannel:
         """Documents that a caller waits for. The lock is held."""
         # Copied in one step: an answer may come meanwhile.
         pending = list(self.session.pending.values())
-        return {one.uri for one in pending} | self.queue.taken()
+        return {request.uri for request in pending} | self.queue.taken()
 
 
 def _nothing(*_: object) -> None:
     """The params of no request."""
+
+
+# Which text a server is shown for a file, and by which messages
+
+
+def to_be_told(files: Files, file: File, text: str | None) -> DocumentText | None:
+    """The text of a file to send when a server is up."""
+    if text is not None:
+        return DocumentText(Text(text))
+    if isinstance(file.stamp, Unsaved):
+        return None  # the overlay may be gone by then
+    content = files.read(file)
+    return DocumentText(content.text, content.stamp)
+
+
+def text_for(
+    files: Files, file: File, given: Text | None, *, opens_as_on_disk: bool
+) -> DocumentText:
+    """A caller's own text, the overlay of the file, or the file on disk."""
+    stamp: object = None
+    if given is None:
+        content = files.read(file)
+        given, stamp = content.text, content.stamp
+    is_on_disk = stamp is not None and not isinstance(stamp, Unsaved)
+    below = files.disk_text(file.path) if opens_as_on_disk and not is_on_disk else None
+    return DocumentText(given, stamp, below)
+
+
+def overlay_of(files: Files, uri: str) -> DocumentText | None:
+    """The present overlay of a file. Does no I/O."""
+    content = files.overlays.get(uri_to_path(uri) or "")
+    return None if content is None else DocumentText(content.text, content.stamp)
+
+
+def is_up_to_date(document: Document, file: File) -> bool:
+    """Whether the server has the text of the file as it is now."""
+    return not document.unsure and is_current(document.stamp, file)
+
+
+def is_outdated(document: Document, file: File) -> bool:
+    """Whether a document has to be brought up to date: not if it shows a caller's own text."""
+    return document.stamp is not None and not is_up_to_date(document, file)
+
+
+def merely_opened(document: Document, notes: Iterable[tuple[str, Any]]) -> bool:
+    """Whether the server was told nothing about a file that it could not see on disk."""
+    uri, other = document.key.uri, ("textDocument/didChange", "textDocument/didClose")
+    changed = any(
+        method in other and about["textDocument"]["uri"] == uri for method, about in notes
+    )
+    return document.is_on_disk and not changed
+
+
+def document_table(
+    session: Session, definition: Definition, in_use: Callable[[], Container[str]]
+) -> Documents:
+    """The documents of a server that has just come up: none, and how it is told of them."""
+    adapter = adapter_of(definition)
+    return Documents(
+        session.capabilities,
+        session.encoding,
+        in_use=in_use,
+        change_with=adapter.change_params,
+        touch_with=adapter.touch_params,
+        adapt=adapter.sync_options,
+        other_line_ends=definition.documents.other_line_ends,
+    )

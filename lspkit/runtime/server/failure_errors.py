@@ -30,17 +30,17 @@ def telling_line(stderr: str) -> str:
 
     Later lines are a stack trace or consequences. Indented lines are code or part of a trace.
     """
-    lines = [one for one in stderr.splitlines() if one.strip()]
-    lines = [one for one in lines if not one.startswith(EMPTY_WORDS)] or lines
-    whole = [one for one in lines if not one[0].isspace()] or lines
-    telling = next((one for one in whole if ERROR_WORDS.search(one)), whole[-1] if whole else "")
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith(EMPTY_WORDS)] or lines
+    whole = [line for line in lines if not line[0].isspace()] or lines
+    telling = next((line for line in whole if ERROR_WORDS.search(line)), whole[-1] if whole else "")
     return telling.strip()[:LONGEST_LINE]
 
 
 def gone(server: str, reason: str, status: int | None, stderr: str) -> errors.ServerBrokenError:
     """The server has ended."""
-    said = telling_line(stderr)
-    words = f"; it says: {said}" if said else ""
+    line = telling_line(stderr)
+    words = f"; it says: {line}" if line else ""
     return errors.ServerBrokenError(
         f"{server} is gone: {reason}{words}", server=server, exit_status=status, stderr=stderr
     )
@@ -54,8 +54,8 @@ def ended(
         reason = f"it ended with {describe_exit(status)}"
     if never_up and status is not None and status >= 0:
         # For example a stub that exits at once: no server has crashed, there was none.
-        said = f": {telling_line(stderr)}" if stderr else ""
-        return not_starting(choice, f"{reason}{said}")
+        words = f": {telling_line(stderr)}" if stderr else ""
+        return not_starting(choice, f"{reason}{words}")
     return gone(choice.id, reason, status, stderr)
 
 
@@ -155,9 +155,9 @@ def _not_there(choice: Choice, names: str) -> str:
 
 
 def _words(hint: InstallHint) -> str:
-    told = str(hint)
+    words = str(hint)
     other = f"; {hint.instead} does the same" if hint.instead else ""
-    return f"{other}{GET_IT_WITH}{told}" if told else ""
+    return f"{other}{GET_IT_WITH}{words}" if words else ""
 
 
 def late(

@@ -7,13 +7,10 @@ its own notifications that make its findings doubtful. Guarded by the server's l
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable
 from typing import Any
 
 from lspkit.diagnostics import freshness_events
 from lspkit.diagnostics.finished_files import FinishedFiles
-from lspkit.diagnostics.progress_proof import at_work_since, may_start
-from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.diagnostics.store import DiagnosticsStore
 from lspkit.limits import LONGEST_WORDS, MOST_REPORTED_FILES
 from lspkit.protocol.events import LOG_MESSAGE, PROGRESS
@@ -38,7 +35,7 @@ class Observations:
         self.store = DiagnosticsStore()
         #: Since when its answers count; None if they do not yet.
         self.ready: freshness_events.Ready | None = None
-        self._work: collections.deque[freshness_events.FreshnessEvent] = collections.deque(
+        self.work: collections.deque[freshness_events.FreshnessEvent] = collections.deque(
             maxlen=REMEMBERED
         )
         #: Whether its pushes carry no versions, where its definition does not say so.
@@ -53,8 +50,6 @@ class Observations:
         self.unread_configuration = ""
         #: The files that it says it is done with.
         self._finished = FinishedFiles()
-        #: Files about which it has answered the request of a proof.
-        self.answered: set[str] = set()
         #: Callers that wait for work: id, and the earliest start of that work.
         self.wanted: dict[int, float] = {}
 
@@ -71,47 +66,27 @@ class Observations:
         """A piece of work began; its name is its token or its title."""
         if self._is_doubt(title):
             self._doubtful[""] = f"it says: {title}"
-        self._work.append(freshness_events.Began(token=_name(token, title), title=title, at=now))
+        self.work.append(freshness_events.Began(token=_name(token, title), title=title, at=now))
 
     def ended(self, token: str | int, title: str, now: float) -> None:
         """It ended."""
-        self._work.append(freshness_events.Ended(token=_name(token, title), at=now))
+        self.work.append(freshness_events.Ended(token=_name(token, title), at=now))
         if self._is_doubt(title):
             self._doubtful.pop("", None)
 
     def _is_doubt(self, title: str) -> bool:
         """Whether this title says that the server cannot check anything."""
-        return any(one.fits(PROGRESS, {"title": title}) for one in self._doubts)
+        return any(doubt.fits(PROGRESS, {"title": title}) for doubt in self._doubts)
 
     def told_of_files(self, now: float) -> None:
         """It is about to be told of changed files: some servers start work then."""
         for rule in self._proofs:
             if rule.how == "version" and rule.token:
-                self._work.append(freshness_events.Started(token=rule.token, at=now))
-
-    def started(self, rule: ProofRule, now: float) -> bool:
-        """Record that work is started; False if earlier work may still be running."""
-        ready = [] if self.ready is None else [self.ready]
-        if not may_start(rule, [*ready, *self._work], now):
-            return False
-        self._work.append(freshness_events.Started(token=rule.token, at=now))
-        return True
-
-    def stopped(self, rule: ProofRule, now: float) -> bool:
-        """Record that work is stopped; False if none is running, or a caller waits for it."""
-        asked = at_work_since(rule, list(self._work))
-        if asked is None or any(since <= asked for since in list(self.wanted.values())):
-            return False
-        self._work.append(freshness_events.Stopped(token=rule.token, at=now))
-        return True
+                self.work.append(freshness_events.Started(token=rule.token, at=now))
 
     def rests(self, uri: str) -> bool:
         """Whether it says that it has finished a file, or never says so."""
         return not self._rests_by or self._finished.get(uri) is not None
-
-    def rested(self, uris: Iterable[str]) -> dict[str, freshness_events.Rested]:
-        """Those of these files that it has finished."""
-        return self._finished.finished(uris) if self._rests_by else {}
 
     def sent(self, uri: str, version: int, now: float) -> None:
         """It is sent another text, or another version, of a file."""
@@ -121,14 +96,14 @@ class Observations:
     def about(self, uri: str) -> list[freshness_events.FreshnessEvent]:
         """The events that decide about the freshness of one file."""
         events: list[freshness_events.FreshnessEvent] = [] if self.ready is None else [self.ready]
-        said = self.store.last(uri)
-        if said is not None:
-            events.append(freshness_events.Pushed(uri=uri, version=said.version, at=said.at))
+        push = self.store.last(uri)
+        if push is not None:
+            events.append(freshness_events.Pushed(uri=uri, version=push.version, at=push.at))
         rested = self._finished.get(uri)
         if rested is not None:
             events.append(rested)
         if self._goes_by_work:
-            events += self._work
+            events += self.work
         return events
 
     def noticed(self, method: str, params: dict[str, Any], now: float) -> str:
@@ -137,9 +112,9 @@ class Observations:
         Returns the URI of the file whose state this is; empty if it may concern any file.
         """
         uri = ""
-        if any(method == one.method for one in self._rests_by):
+        if any(method == signal.method for signal in self._rests_by):
             uri = _uri_in(params)
-            if any(one.fits(method, params) for one in self._rests_by):
+            if any(signal.fits(method, params) for signal in self._rests_by):
                 self._finished.rests(uri, now, self.store.last(uri))
             else:
                 self._finished.works(uri, now)
@@ -164,8 +139,10 @@ class Observations:
             self.unread_configuration = message["message"][:LONGEST_WORDS]
         if self.admitted is not None:
             return None
-        said = (one for one in self._admissions if one.says.fits(LOG_MESSAGE, message))
-        self.admitted = next(said, None)
+        for admission in self._admissions:
+            if admission.says.fits(LOG_MESSAGE, message):
+                self.admitted = admission
+                break
         return self.admitted
 
     def doubt(self, uri: str) -> str:
@@ -187,5 +164,5 @@ def _uri_in(params: dict[str, Any]) -> str:
 
 
 def _words_of(method: str, params: dict[str, Any]) -> str:
-    said = params.get("message")
-    return f"{method}: {said[:LONGEST_WORDS]}" if isinstance(said, str) else f"it says {method}"
+    words = params.get("message")
+    return f"{method}: {words[:LONGEST_WORDS]}" if isinstance(words, str) else f"it says {method}"

@@ -26,8 +26,7 @@ from lspkit.runtime.process.usage import is_asleep
 from lspkit.runtime.server import failure_errors
 from lspkit.runtime.server.connection import BLOCKED, Connection
 from lspkit.runtime.server.diagnostics_record import DiagnosticsRecord
-from lspkit.runtime.server.document_channel import DocumentChannel
-from lspkit.runtime.server.document_text import document_table
+from lspkit.runtime.server.document_channel import DocumentChannel, document_table
 from lspkit.runtime.server.metrics import Metrics
 from lspkit.runtime.server.pending_request import ConnectionLost, PendingRequest
 from lspkit.runtime.server.process_state import End, ProcessState, Rights
@@ -87,9 +86,9 @@ class Server:
         self.record = DiagnosticsRecord(
             self.channel, choice, files.boundary.root, self.announce.diagnostics
         )
-        #: Documents that only checks of other files have opened, and files whose last such check
-        #: has not ended, oldest first. Guarded by the lock of the channel.
-        self.visited, self.unfinished = set[str](), dict[str, None]()
+        #: Documents that only checks of other files have opened. Guarded by the lock of the
+        #: channel.
+        self.visited: set[str] = set()
         #: Whether it knows its whole project. Guarded by the lock of the channel.
         self.index = IndexState(self.adapter.index)
         #: Whether it has ever sent an answer or a finding.
@@ -236,10 +235,10 @@ class Server:
             self.channel.connection.close(timeout)
         self.setup.clean_up()
 
-    def start_sidecars(self, beside: Commands, restart: Restart) -> None:
+    def start_sidecars(self, commands: Commands, restart: Restart) -> None:
         """Start its sidecars."""
         if self.is_up:
-            self.setup.start_sidecars(beside, restart)
+            self.setup.start_sidecars(commands, restart)
             if not self.is_up:  # another thread ends it meanwhile
                 self.setup.stop_sidecars()
 
@@ -283,7 +282,9 @@ class Server:
             setting=setting,
             state=self._life.rights.word,
             progress=self.channel.session.progress.descriptions(),
-            in_flight=tuple(one.method for one in list(self.channel.session.pending.values())),
+            in_flight=tuple(
+                pending.method for pending in list(self.channel.session.pending.values())
+            ),
             stderr=self._tail(),
         )
 

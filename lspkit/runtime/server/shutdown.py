@@ -112,7 +112,7 @@ def _descend(descents: list[_Descent], reacted: Waiter) -> None:
         now = time.monotonic()
         for descent in descents:
             descent.step(now)
-        left = [one for one in descents if not one.ended()]
-        if not left or all(one.rung == last and now >= one.until for one in left):
+        left = [descent for descent in descents if not descent.ended()]
+        if not left or all(descent.rung == last and now >= descent.until for descent in left):
             return
-        reacted.wait(min(one.until for one in left) - now)
+        reacted.wait(min(descent.until for descent in left) - now)

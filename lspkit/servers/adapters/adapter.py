@@ -109,10 +109,6 @@ class Adapter:
     #: After this number of notified changes without a request, the server ignores the next
     #: `didChange`; a request is sent before. 0: never.
     loses_edits_after: int = 0
-    #: Whether a changed text makes it compare the files that the document depends on, by size and
-    #: by modification time in whole seconds. Then no touch is needed after a change, if these files
-    #: were written in a later second than the one of the server's last work.
-    compares_seconds: bool = False
 
     def restart_rule(self, definition: Definition, root: str) -> Callable[[str, int], bool]:
         """A function that tells by path and kind of a change whether the process is outdated.
@@ -157,10 +153,6 @@ class Adapter:
     #: which may write files that the sources before this one read; these are asked again then.
     start_work: str = ""
     stop_work: str = ""
-    #: For a rule `version` with a request: whether that is cancelled as soon as it is sent, if the
-    #: server has answered it about the file before. Nothing is computed for it then; it is answered
-    #: after findings that are due, but perhaps before another check of the same text.
-    withdraws_requests: bool = False
 
     def proof_by_progress(self, case: Case) -> Judged:
         """The decision of the rule `progress`. Pure."""

@@ -39,8 +39,6 @@ class Clangd(Adapter):
 
     change_params: Mapping[str, Any] = {"wantDiagnostics": True}
     touch_params: Mapping[str, Any] = {"forceRebuild": True}
-    compares_seconds = True
-    withdraws_requests = True
     index = BackgroundIndex(
         title="indexing",
         needs=("compile_commands.json", "build/compile_commands.json", ".clangd"),

@@ -14,10 +14,11 @@ from lspkit.config.load import Loaded, load
 from lspkit.config.model import SecurityConfig
 from lspkit.config.trust import trust_store
 from lspkit.config.trust.decision import trust_of
-from lspkit.config.trust.key_gate import EXECUTION_KEYS, digest
+from lspkit.config.trust.key_gate import digest
+from lspkit.config.trust.setting_keys import EXECUTION_KEYS
 from lspkit.config.trust.trust_store import add
 from lspkit.errors import ConfigError
-from lspkit.runtime.pool.root_permits import permits_of
+from lspkit.runtime.pool.server_choices import permits_of
 from tests.config.trust.trusting import CHANGED, PROJECT, World, posix, root_only
 
 

@@ -434,7 +434,7 @@ def test_an_interrupt_in_the_middle_of_a_request_takes_it_back(tmp_path, scripte
 def test_an_interrupt_at_any_place_leaves_nothing_of_its_call(tmp_path, scripted):
     """In the main thread, which hands the call to another one and waits for it."""
     argv = scripted(Script())
-    places = [str(RUNTIME / name) for name in ("engine.py", "concurrency/", "exchange/calls.py")]
+    places = [str(RUNTIME / name) for name in ("engine.py", "concurrency/", "exchange/context.py")]
     with workspace(tmp_path, argv) as ws:
         assert names_often(ws, "a.scr") == ["greet"]
         [server] = ws._engine.pool.servers()  # type: ignore[attr-defined]

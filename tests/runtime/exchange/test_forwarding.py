@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.runtime.exchange import forwarding
+from lspkit.runtime.freshness import background_calls
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, progress
 from tests.scripted import comes_true
 
@@ -189,7 +189,7 @@ def test_a_question_about_a_file_of_another_language_is_answered_with_null(file,
 
 
 def test_more_questions_than_can_be_under_way_are_answered_with_null(file, scripted, monkeypatch):
-    monkeypatch.setattr(forwarding, "MOST_CALLS", 6)
+    monkeypatch.setattr(background_calls, "MOST_CALLS", 6)
     many = [question(file, number) for number in range(10)]
     vue, types = scripted(asking(*many)), scripted(answering(Fault(COMMAND, "hang", times=0)))
     with opened(file, vue, types, requestTimeoutMs=60_000) as ws:

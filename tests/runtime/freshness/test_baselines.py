@@ -13,7 +13,7 @@ def known(text: str) -> Before:
 
 
 def test_a_text_is_remembered_as_long_as_the_findings(monkeypatch):
-    monkeypatch.setattr(baselines, "REMEMBERED", 2)
+    monkeypatch.setattr(baselines, "MOST_CHARACTERS", 4)
     found = Baselines()
     for path in ("a", "b", "a", "c"):
         found.remember(path, known(path))

@@ -11,7 +11,7 @@ from lspkit.diagnostics.proof_rule import ProofRule
 from lspkit.protocol.events import log_line
 from lspkit.protocol.uris import path_to_uri
 from lspkit.runtime.exchange import preparation
-from lspkit.runtime.pool import retirement
+from lspkit.runtime.pool import pool
 from lspkit.runtime.server import shutdown
 from lspkit.runtime.server.diagnostics_record import BARRIER
 from lspkit.servers.definition import Definition
@@ -145,7 +145,7 @@ def test_who_waits_for_an_answer_of_the_old_process_gets_it(tmp_path, scripted, 
 def test_who_waits_for_his_turn_with_the_old_process_is_answered_by_the_new_one(
     tmp_path, scripted, monkeypatch
 ):
-    monkeypatch.setattr(retirement, "LAST_ANSWERS", 120.0)
+    monkeypatch.setattr(pool, "LAST_ANSWERS", 120.0)
     define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     never = Fault(PULL, "hang", nth=2, run=1)
     argv = scripted(Script(diagnostics=BY_PULL, faults=[never]))
@@ -172,7 +172,7 @@ def test_who_waits_for_his_turn_with_the_old_process_is_answered_by_the_new_one(
 def test_who_has_no_answer_when_the_old_process_is_ended_gets_it_from_the_new_one(
     tmp_path, scripted, monkeypatch
 ):
-    monkeypatch.setattr(retirement, "LAST_ANSWERS", 0.2)
+    monkeypatch.setattr(pool, "LAST_ANSWERS", 0.2)
     define(monkeypatch, ProofRule(), disk=DiskReactions(config=ANEW))
     faults = [Fault(one, "hang", run=1) for one in (DEFINITION, POKE)]
     argv = scripted(Script(diagnostics=BY_PULL, faults=faults, answers={POKE: None}))

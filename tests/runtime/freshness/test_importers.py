@@ -10,7 +10,7 @@ import pytest
 import lspkit
 from lspkit.runtime.concurrency.call import Call
 from lspkit.runtime.exchange.context import Context
-from lspkit.runtime.freshness.importers import find_importers
+from lspkit.runtime.host.find_words import find_importers
 from lspkit.testing import Diagnostics, Script
 from tests.scripted import workspace
 

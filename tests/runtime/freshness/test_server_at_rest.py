@@ -14,14 +14,11 @@ from lspkit.protocol.events import Signal
 from lspkit.runtime.watch import watcher
 from lspkit.servers.definition_parts import DocumentSync
 from lspkit.testing import Fault, Log, Say, Script
-from tests.runtime.server_log import CHANGE, SAVE, adapter_with, finding, messages_of, published
+from tests.runtime.server_log import CHANGE, SAVE, finding, messages_of, published
 from tests.scripted import workspace
 
 STATUS = "scripted/status"
 LINKS = "textDocument/documentLink"
-CANCEL = "$/cancelRequest"
-CANCELLED, MODIFIED = -32800, -32801
-WITHDRAWS = adapter_with(withdraws_requests=True)
 
 
 def state_of(path: Path, state: str) -> dict[str, Any]:
@@ -135,59 +132,6 @@ def test_a_first_question_about_the_project_waits_until_the_server_is_done_with_
         assert ws.workspace_symbols("greet", "a.scr") == []
     at = {one.got.get("method"): one.time for one in Log.of(argv).entries() if one.got}
     assert at["workspace/symbol"] - at["textDocument/didOpen"] > 0.4
-
-
-def working(path: Path) -> list[Say]:
-    """It says with each text that it begins, and soon that it is done."""
-    return [
-        Say(method, notification=state_of(path, state), seconds=seconds, times=0)
-        for method in ("textDocument/didOpen", CHANGE)
-        for state, seconds in (("busy", 0.0), ("idle", 0.05))
-    ]
-
-
-@pytest.mark.parametrize("answer", ["result", "error"])
-def test_a_question_that_was_answered_once_is_withdrawn_the_next_time(
-    tmp_path, scripted, rules, answer
-):
-    """Whether the server can tell of the file is known then; only the order matters."""
-    idle = (Signal(STATUS, {"state": "idle"}),)
-    rules(ProofRule(how="version", single=True, rests_by=idle, ask=LINKS), adapter=WITHDRAWS)
-    refusal = Fault(LINKS, "error", code=CANCELLED, message="cancelled", nth=2, times=0)
-    faults = [refusal] if answer == "error" else []
-    script = Script(say=working(tmp_path / "a.scr"), answers={LINKS: []}, faults=faults)
-    argv = scripted(script)
-    with workspace(tmp_path, argv, text="fine\n") as ws:
-        assert ws.check("a.scr").verdict.clean
-        assert ws.write("a.scr", "ERROR\n").verdict.dirty
-        assert ws.write("a.scr", "as fine\n").verdict.clean
-    sent = met(argv, LINKS, CANCEL)
-    assert [one["method"] for one in sent] == [LINKS, LINKS, CANCEL, LINKS, CANCEL]
-    assert [one["params"]["id"] for one in sent[2::2]] == [one["id"] for one in sent[1::2]]
-
-
-def test_a_question_that_is_dropped_for_another_reason_is_asked_again(tmp_path, scripted, rules):
-    idle = (Signal(STATUS, {"state": "idle"}),)
-    rules(ProofRule(how="version", single=True, rests_by=idle, ask=LINKS), adapter=WITHDRAWS)
-    dropped = Fault(LINKS, "error", code=MODIFIED, message="content modified", nth=2)
-    script = Script(say=working(tmp_path / "a.scr"), answers={LINKS: []}, faults=[dropped])
-    argv = scripted(script)
-    with workspace(tmp_path, argv, text="fine\n") as ws:
-        assert ws.check("a.scr").verdict.clean
-        assert ws.write("a.scr", "as fine\n").verdict.clean
-    assert len(met(argv, LINKS)) == 3
-
-
-def test_a_question_that_is_refused_is_not_withdrawn_the_next_time(tmp_path, scripted, rules):
-    idle = (Signal(STATUS, {"state": "idle"}),)
-    rules(ProofRule(how="version", single=True, rests_by=idle, ask=LINKS), adapter=WITHDRAWS)
-    faults = [Fault(LINKS, "error", message="invalid AST")]
-    argv = scripted(Script(say=working(tmp_path / "a.scr"), faults=faults))
-    with workspace(tmp_path, argv, text="fine\n") as ws:
-        assert ws.check("a.scr").verdict.unknown
-        assert ws.write("a.scr", "as fine\n").verdict.unknown
-    assert len(met(argv, LINKS)) == 2
-    assert not met(argv, CANCEL)
 
 
 def saves_of(tmp_path: Path, argv: list[str], rounds: int) -> Iterator[list[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import lspkit
-from lspkit.runtime.host.replaced_files import HELD
+from lspkit.runtime.host.change_disk import HELD
 from lspkit.runtime.watch.watcher import Watcher
 from lspkit.testing import Diagnostics, Log, Script, watchers
 from tests.runtime.server_log import (

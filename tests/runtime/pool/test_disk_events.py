@@ -12,7 +12,7 @@ import pytest
 
 import lspkit
 from lspkit.protocol.capabilities import Registration
-from lspkit.runtime.pool import event_queue
+from lspkit.runtime.pool import disk_events
 from lspkit.runtime.watch import watcher as watcher_module
 from lspkit.testing import Diagnostics, Fault, Log, Say, Script, watchers
 from tests.runtime.server_log import (
@@ -240,15 +240,15 @@ def test_what_is_registered_later_is_told_with_what_happened_before(tmp_path, sc
 def test_what_is_registered_while_an_event_is_looked_at_is_told_of_it(
     tmp_path, scripted, monkeypatch
 ):
-    def meaning_of(definition: Any, root: str, watched: Any, one: Any) -> Any:
-        found = judge(definition, root, watched, one)
-        if one.uri.endswith("new.txt"):
+    def kinds_for(watched: Any, event: Any) -> Any:
+        kinds = judge(watched, event)
+        if event.path.endswith("new.txt"):
             globs = [{"globPattern": "**/*.txt"}]
             watched.add(Registration("late", WATCHED, {"watchers": globs}))
-        return found
+        return kinds
 
-    judge = event_queue.meaning_of
-    monkeypatch.setattr(event_queue, "meaning_of", meaning_of)
+    judge = disk_events.kinds_for
+    monkeypatch.setattr(disk_events, "kinds_for", kinds_for)
     with watching(tmp_path, scripted(SCR)) as (_, log):
         written_outside(tmp_path / "new.txt", "")
         assert happened(log, tmp_path) == [("new.txt", CREATED)]

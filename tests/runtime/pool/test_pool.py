@@ -377,16 +377,17 @@ def test_files_of_one_kind_are_looked_at_once(tmp_path, scripted, monkeypatch):
         (tmp_path / name).write_text("fine\n", encoding="utf-8")
     with workspace(tmp_path, scripted(Script())) as ws:
         assert len(ws.check_all(names)) == 9
-        assert looked == ["0.scr"]
+        [first] = looked
+        assert first in names
         ws.check("deep/a.scr")
-        assert looked == ["0.scr", "deep/a.scr"]
+        assert looked == [first, "deep/a.scr"]
         # One of another kind, and one that there is no server for.
         (tmp_path / "a.nothing").write_text("", encoding="utf-8")
         for name in ("a.nothing", "a.nothing"):
             with pytest.raises(lspkit.NoServerError, match=r"\.nothing"):
                 ws.check(name)
-        assert looked == ["0.scr", "deep/a.scr", "a.nothing"]
+        assert looked == [first, "deep/a.scr", "a.nothing"]
         # A new configuration may choose others.
         ws.reload()
         ws.check_all(names)
-        assert looked[3:] == ["0.scr"]
+        assert len(looked[3:]) == 1

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.runtime.pool import restart_debounce
-from lspkit.runtime.pool.restart_debounce import wait_until_still
+from lspkit.runtime.pool import pool
+from lspkit.runtime.pool.pool import wait_until_still
 from lspkit.runtime.pool.slot import Slot
 from lspkit.servers.definition_parts import ConfigFiles, DiskReactions
 from lspkit.testing import Diagnostics, Log, Script
@@ -33,13 +33,13 @@ def test_files_that_are_never_still_do_not_hinder_it_for_ever(changed, waits):
 
     began = time.monotonic()
     wait_until_still(seat(began + changed), pause)
-    assert [round(until - began) for until in pauses] == [restart_debounce.LATEST] * waits
+    assert [round(until - began) for until in pauses] == [pool.LATEST] * waits
 
 
 def test_a_check_while_packages_are_installed_is_answered_when_that_is_over(
     tmp_path, scripted, monkeypatch
 ):
-    monkeypatch.setattr(restart_debounce, "STILL", 1.0)
+    monkeypatch.setattr(pool, "STILL", 1.0)
     define(
         monkeypatch,
         ProofRule(),
@@ -69,8 +69,8 @@ def test_a_check_while_packages_are_installed_is_answered_when_that_is_over(
 
 
 def test_a_single_change_is_not_waited_for(tmp_path, scripted, monkeypatch):
-    monkeypatch.setattr(restart_debounce, "STILL", FAR)
-    monkeypatch.setattr(restart_debounce, "LATEST", FAR)
+    monkeypatch.setattr(pool, "STILL", FAR)
+    monkeypatch.setattr(pool, "LATEST", FAR)
     monkeypatch.setattr("lspkit.runtime.pool.pool.BRIEF", 0.0)  # all have lived for long
     define(monkeypatch, ProofRule(), disk=DiskReactions(config=ConfigFiles(files=("conf.ini",))))
     argv = scripted(Script(diagnostics=Diagnostics(how="pull")))
