@@ -12,16 +12,18 @@ from lspkit.testing.leaks import (
     leaks_since,
     take_snapshot,
 )
-from lspkit.testing.log import Log, LogEntry, read_log
 from lspkit.testing.script import (
     SERVER_FILE,
     Diagnostics,
     Fault,
     Grandchild,
+    Log,
+    LogEntry,
     Say,
     Script,
     configuration,
     progress,
+    read_log,
     watchers,
 )
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from lspkit.errors import PathError
-from lspkit.mcp.client_roots import ClientRoots
 from lspkit.mcp.mcp_process import McpChannel
+from lspkit.mcp.mcp_session import ClientRoots
 from lspkit.mcp.wire_streams import Descriptors
 from lspkit.testing import Fault, Log, Script
 from tests import scripted as scripted_server

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import lspkit
-from lspkit.mcp.client_roots import ClientRoots, client_roots
 from lspkit.mcp.mcp_process import serve_alone
+from lspkit.mcp.mcp_session import ClientRoots, client_roots
 from lspkit.mcp.wire_streams import Descriptors
 from lspkit.workspace_boundary import boundary_of
 from tests.mcp.raw_mcp import RawWire
