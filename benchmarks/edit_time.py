@@ -64,7 +64,7 @@ def measured(server: str, scratch: Path) -> tuple[dict[str, list[float]], int]:
                     break
                 text = template.make(5000 + number, broken=number % 2 == 0)
                 began = time.perf_counter()
-                report = ws.write(main, text.content, timeout=PATIENCE)
+                report = ws.write(main, text.content, timeout=PATIENCE).report
                 times["lspkit"].append((time.perf_counter() - began) * 1000)
                 wrong += report.verdict is not (Verdict.DIRTY if text.broken else Verdict.CLEAN)
                 for side, loop, path in loops if number % 2 else reversed(loops):

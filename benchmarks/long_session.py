@@ -63,7 +63,7 @@ def session(server: str, folder: Path) -> dict[str, Any]:
         for number in range(EDITS):
             text = template.make(number, broken=number % 2 == 0)
             began = time.perf_counter()
-            report = ws.write(paths[number % FILES], text.content, timeout=60.0)
+            report = ws.write(paths[number % FILES], text.content, timeout=60.0).report
             times.append((time.perf_counter() - began) * 1000)
             unknown += report.verdict.unknown
             if (number + 1) % STEP == 0:

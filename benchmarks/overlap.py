@@ -222,7 +222,8 @@ class Race:
 def _ended(said: Said, future: Future[Any]) -> None:
     said.ended = time.monotonic()
     problem = future.exception()
-    said.result = future.result() if problem is None else problem
+    result = future.result() if problem is None else problem
+    said.result = result.report if isinstance(result, lspkit.Change) else result
 
 
 def race_alone(race: Race, template: Template, rounds: int) -> Callable[[Wire], Tally]:

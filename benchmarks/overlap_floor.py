@@ -245,7 +245,7 @@ def timed(
             break
         text = template.make(5000 + number, broken=number % 2 == 0)
         began = time.perf_counter()
-        report = ws.write(main, text.content, timeout=PATIENCE)
+        report = ws.write(main, text.content, timeout=PATIENCE).report
         times["lspkit"].append((time.perf_counter() - began) * 1000)
         wrong += report.verdict is (Verdict.CLEAN if text.broken else Verdict.DIRTY)
         took, _ = floor.edit(beside, text, language)

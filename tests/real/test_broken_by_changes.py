@@ -14,6 +14,7 @@ import pytest
 
 import lspkit
 from lspkit.agent.hooks.edit_hooks import EditHooks
+from lspkit.diagnostics.report import EditReport
 from lspkit.operations import CheckEditRequest, EditedFile
 from lspkit.runtime.freshness.dependents import MOST_DECLARATIONS
 from tests import real_servers
@@ -31,8 +32,12 @@ IMPORTING = ["ty", "pyright", "typescript"]
 def broken(here: Scene, change: lspkit.Change) -> list[str]:
     """The other files with new errors, by name."""
     assert change.report is not None
-    introduced = change.report.other_files.introduced
-    assert introduced is not None, change.report
+    return broken_by_report(here, change.report)
+
+
+def broken_by_report(here: Scene, report: EditReport | lspkit.Report) -> list[str]:
+    introduced = report.other_files.introduced
+    assert introduced is not None, report
     return sorted(str(path.relative_to(here.folder)) for path in introduced)
 
 
@@ -313,7 +318,7 @@ def test_what_two_files_of_a_patch_break_in_each_other_is_new(tmp_path: Path, se
         [user] = [one for one in report.reports if one.path == paths[1]]
         assert user.introduced
         assert not user.remaining
-        assert broken(here, report) == [here.project.broken]
+        assert broken_by_report(here, report) == [here.project.broken]
 
 
 #: More functions than the search asks about at once, in two languages.

@@ -157,7 +157,10 @@ def test_each_file_is_read_in_its_own_language(
     _written(project, folder, names, first)
     with workspace_with(folder, {server: command(server, ())}) as ws:
         before = {name: ws.check(name, timeout=TIMEOUT) for name in names}
-        after = {name: ws.write(name, project.files[name][then], timeout=TIMEOUT) for name in names}
+        after = {
+            name: ws.write(name, project.files[name][then], timeout=TIMEOUT).report
+            for name in names
+        }
     verdicts = [Verdict.CLEAN, Verdict.DIRTY]
     for found, expected in ((before, verdicts[first]), (after, verdicts[then])):
         wrong = {name: str(one) for name, one in found.items() if one.verdict is not expected}

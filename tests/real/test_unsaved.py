@@ -150,7 +150,7 @@ def test_ty_gives_no_verdict_about_relative_imports_of_a_file_that_is_not_there(
             reports.append(ws.check("pkg/b.py", timeout=TIMEOUT))
         assert all("pkg/b.py" in one.why for one in reports)
         reports.append(ws.check("pkg/b.py", text=absolute, timeout=TIMEOUT))
-        reports.append(ws.write("pkg/b.py", relative, timeout=TIMEOUT))
+        reports.append(ws.write("pkg/b.py", relative, timeout=TIMEOUT).report)
         reports.append(ws.check("pkg/b.py", text=relative, timeout=TIMEOUT))
     verdicts = [one.verdict.value for one in reports]
     assert verdicts == ["unknown", "unknown", "clean", "clean", "clean"]
