@@ -25,7 +25,7 @@ from lspkit.service.peer import Peer
 from lspkit.service.runtime_folder import ConfigLike
 from lspkit.service.wire_values import decode_result, encode_call
 from lspkit.workspace import Workspace
-from lspkit.workspace.setting_warning import warn_unused
+from lspkit.workspace.workspace_warnings import warn_unused
 from lspkit.workspace_boundary import boundary_of
 
 # The remote engine: carries out requests in the service.

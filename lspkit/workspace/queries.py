@@ -28,8 +28,8 @@ from lspkit.workspace.call_options import (
     FileCallOptions,
     PositionCallOptions,
     limits_of,
+    list_options,
 )
-from lspkit.workspace.method_signatures import list_options
 
 if TYPE_CHECKING:
     from lspkit.operations.hierarchy import ItemRequest

@@ -28,12 +28,10 @@ from lspkit.runtime.engine_api import Engine, Limits, Submitting
 from lspkit.servers.status import WorkspaceEvent, WorkspaceStatus
 from lspkit.types import Diagnostic, Severity, Value
 from lspkit.version import VERSION
-from lspkit.workspace.call_options import CallOptions
-from lspkit.workspace.method_signatures import list_options
+from lspkit.workspace.call_options import CallOptions, list_options
 from lspkit.workspace.mutations import CHECK_TIMEOUT, Mutations
 from lspkit.workspace.queries import PathLike, Place, Queries, file_of
-from lspkit.workspace.setting_warning import warn_unused
-from lspkit.workspace.trust_warning import warn_once
+from lspkit.workspace.workspace_warnings import warn_once, warn_unused
 from lspkit.workspace_hooks import opened_hooks
 
 if TYPE_CHECKING:

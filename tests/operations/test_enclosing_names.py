@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lspkit.operations.checks.enclosing_names import enclosing_name
+from lspkit.operations.checks.word_dependents import enclosing_name
 
 PYTHON = """\
 Shop| @cached

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lspkit.edit_types import FileEdit, FileOperation, TextEdit, WorkspaceEdit
-from lspkit.operations.renaming.merged_edit import covers, merge
+from lspkit.operations.renaming.rename import covers, merge
 from lspkit.types import Location, Position, Range
 
 TEXT = "one two one\n"

@@ -16,7 +16,7 @@ import pytest
 import lspkit
 from lspkit.answer import INSTALLED_COPY, UNEXPLAINED, Answer
 from lspkit.edit_types import FileEdit
-from lspkit.operations.renaming.merged_edit import changed_places
+from lspkit.operations.renaming.rename import changed_places
 from lspkit.servers.built_in import BUILT_IN
 from tests import real_servers
 from tests.real.running import TIMING, workspace

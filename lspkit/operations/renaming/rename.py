@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import keyword
+import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -21,9 +25,6 @@ from lspkit.operations.references.word_net import (
     open_files,
 )
 from lspkit.operations.renaming.base_list import PYTHON_SUFFIXES
-from lspkit.operations.renaming.exported_names import exported_names, is_bound_by
-from lspkit.operations.renaming.identifiers import check_new_name
-from lspkit.operations.renaming.merged_edit import changed_places, covers, merge
 from lspkit.operations.renaming.method_family import find_family
 from lspkit.operations.reply_parsing import decode_replies
 from lspkit.operations.request import PositionRequest, operation
@@ -33,6 +34,191 @@ from lspkit.protocol.text import Text
 from lspkit.protocol.uris import path_to_uri
 from lspkit.protocol.wire.results import WireEdit, read_edit
 from lspkit.types import Caveat, Location, Position, Range
+
+# Several edits as one: the renaming of a method, and of the methods that override it. Pure.
+
+
+def covers(edit: WorkspaceEdit, place: Location) -> bool:
+    """Whether an edit changes the name at a place."""
+    return any(
+        change.path == place.path
+        and any(one.range.start <= place.range.start <= one.range.end for one in change.edits)
+        for change in edit.changes
+        if isinstance(change, FileEdit)
+    )
+
+
+def changed_places(edit: WorkspaceEdit) -> list[Location]:
+    """The places that an edit changes."""
+    return [
+        Location(change.path, one.range, change.uri)
+        for change in edit.changes
+        if isinstance(change, FileEdit)
+        for one in change.edits
+    ]
+
+
+def merge(edit: WorkspaceEdit, other: WorkspaceEdit) -> WorkspaceEdit | None:
+    """Both edits as one; None if they do not fit together."""
+    changes = list(edit.changes)
+    at = {change.path: n for n, change in enumerate(changes) if isinstance(change, FileEdit)}
+    for change in other.changes:
+        if not isinstance(change, FileEdit):
+            return None
+        number = at.get(change.path)
+        if number is None:
+            at[change.path] = len(changes)
+            changes.append(change)
+            continue
+        known = changes[number]
+        joined = _join(known, change) if isinstance(known, FileEdit) else None
+        if joined is None:
+            return None
+        changes[number] = joined
+    return msgspec.structs.replace(edit, changes=tuple(changes))
+
+
+def _join(one: FileEdit, other: FileEdit) -> FileEdit | None:
+    if one.before != other.before or one.before is None:
+        return None
+    edits: list[TextEdit] = sorted(
+        {*one.edits, *other.edits}, key=lambda edit: (edit.range, edit.new_text)
+    )
+    for first, second in itertools.pairwise(edits):
+        if second.range.start < first.range.end or first.range == second.range:
+            return None
+    after = apply_text_edits(Text(one.before), edits)
+    return msgspec.structs.replace(one, edits=tuple(edits), after=after)
+
+
+# Which names a language allows. Pure.
+#
+# Most servers rename a symbol to anything, also to a keyword or to a sentence.
+
+
+class NameRule(msgspec.Struct, frozen=True):
+    """The names of one language."""
+
+    language: str
+    keywords: frozenset[str]
+    #: Characters that a name may have besides letters, digits and `_`.
+    more: str = ""
+    #: What may stand before a name and is part of it.
+    before: tuple[str, ...] = ()
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_C = (
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long register restrict return short signed sizeof static struct switch typedef "
+    "union unsigned void volatile while"
+)
+_CPP = (
+    "alignas alignof and and_eq asm bitand bitor bool catch char16_t char32_t char8_t class "
+    "co_await co_return co_yield compl concept const_cast consteval constexpr constinit decltype "
+    "delete dynamic_cast explicit export false friend mutable namespace new noexcept not "
+    "not_eq nullptr operator or or_eq private protected public reinterpret_cast requires "
+    "static_assert static_cast template this thread_local throw true try typeid typename using "
+    "virtual wchar_t xor xor_eq"
+)
+_GO = (
+    "break case chan const continue default defer else fallthrough for func go goto if import "
+    "interface map package range return select struct switch type var"
+)
+_JAVA = (
+    "abstract assert boolean break byte case catch char class const continue default do double "
+    "else enum extends false final finally float for goto if implements import instanceof int "
+    "interface long native new null package private protected public return short static "
+    "strictfp super switch synchronized this throw throws transient true try void volatile while _"
+)
+_RUST = (
+    "as async await break const continue crate dyn else enum extern false fn for if impl in let "
+    "loop match mod move mut pub ref return self Self static struct super trait true type unsafe "
+    "use where while abstract become box do final macro override priv typeof unsized virtual yield"
+)
+_SCRIPT = (
+    "await break case catch class const continue debugger default delete do else enum export "
+    "extends false finally for function if import in instanceof new null return super switch this "
+    "throw true try typeof var void while with yield let static implements interface package "
+    "private protected public"
+)
+
+_SCRIPT_RULE = NameRule("JavaScript", _words(_SCRIPT), "$", ("#",))
+_CPP_RULE = NameRule("C++", _words(f"{_C} {_CPP}") - {"restrict"}, "$", ("~",))
+_PYTHON_RULE = NameRule("Python", frozenset(keyword.kwlist))
+
+#: By the extension of the file. Other languages are not checked.
+RULES = {
+    **dict.fromkeys((".py", ".pyi"), _PYTHON_RULE),
+    **dict.fromkeys(
+        (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
+        _SCRIPT_RULE,
+    ),
+    ".c": NameRule("C", _words(_C), "$"),
+    # Headers may be of C, which has fewer keywords.
+    ".h": NameRule("C", _words(_C), "$", ("~",)),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".cu"), _CPP_RULE),
+    ".go": NameRule("Go", _words(_GO)),
+    ".rs": NameRule("Rust", _words(_RUST), before=("r#", "'")),
+    ".java": NameRule("Java", _words(_JAVA), "$"),
+}
+
+
+def check_new_name(path: str, name: str) -> None:
+    """Raise a `PositionError` if the language of a file does not allow a name."""
+    rule = RULES.get(os.path.splitext(path)[1].lower())
+    if rule is None:
+        return
+    bare = next((name.removeprefix(one) for one in rule.before if name.startswith(one)), name)
+    allowed = f"a name that {rule.language} allows"
+    if name in rule.keywords:
+        raise PositionError(f"{name} is a keyword of {rule.language}", bounds=allowed)
+    if not bare.translate(dict.fromkeys(map(ord, rule.more), "_")).isidentifier():
+        raise PositionError(f"{name!r:.80} is no identifier of {rule.language}", bounds=allowed)
+
+
+# Names in the `__all__` of a Python module: strings that name what it exports. Pure.
+
+#: An assignment or an extension of the list; its first group are the strings.
+_LISTS = re.compile(
+    r"^[ \t]*__all__\b[^=(\n]*(?:\+?=\s*|\.(?:append|extend|remove)\s*\(\s*)"
+    r"(?P<names>[\[(][^\])]*[\])]|[^\n]*)",
+    re.MULTILINE,
+)
+
+
+def exported_names(text: Text, name: str) -> list[Range]:
+    """Where a name is in `__all__`, without the quotation marks.
+
+    >>> exported_names(Text("__all__ = [\\n    'f',\\n]\\nf = 'f'\\n"), "f")
+    [Range(start=Position(line=2, column=6), end=Position(line=2, column=7))]
+    """
+    quoted = re.compile(rf"([\"']){re.escape(name)}\1")
+    places: list[Range] = []
+    for names in _LISTS.finditer(text.value):
+        for string in quoted.finditer(text.value, names.start("names"), names.end("names")):
+            line, column = text.place(string.start() + 1)
+            start = Position(line + 1, column + 1)
+            places.append(Range(start, Position(start.line, start.column + len(name))))
+    return places
+
+
+def is_bound_by(line: str, name: str) -> bool:
+    """Whether a line of a module imports or defines a name, or is a part of such an import.
+
+    >>> [is_bound_by(line, "f") for line in ("def f():", "from m import (f, g)", "    f,", "f()")]
+    [True, True, True, False]
+    """
+    word = rf"(?<!\w){re.escape(name)}(?!\w)"
+    return bool(
+        re.match(rf"\s*(?:async\s+def|def|class)\s+{word}", line)
+        or re.match(rf".*\bimport\b.*{word}(?!\s+as\b)", line)
+        or re.match(rf"\s*{word}\s*(?:,|\)|:[^=]*=|=|$)", line)
+    )
+
 
 #: Most places in a caveat.
 SHOWN = 5

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterable
 
 import lspkit.operations as ops
 from lspkit.runtime.engine_api import Engine, Limits
@@ -50,3 +51,21 @@ def warn_once(engine: Engine, *, stacklevel: int) -> None:
     except BaseException:
         del _warned[notice.project]
         raise
+
+
+# The warning about settings that a program passes and lspkit does not use, as a misspelt one.
+#
+# The command line prints such lines, and `status()` has them. A program would see neither.
+
+
+class UnusedSettingWarning(UserWarning):
+    """A setting in the `config` of `Workspace` or `connect` is not used.
+
+    The message names the nearest key.
+    """
+
+
+def warn_unused(lines: Iterable[str], *, stacklevel: int) -> None:
+    """Warn about each. With `stacklevel` 1 it is attributed to the caller's line."""
+    for line in lines:
+        warnings.warn(line, UnusedSettingWarning, stacklevel=stacklevel + 1)
