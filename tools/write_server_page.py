@@ -6,6 +6,7 @@ committed page with a new one.
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 from pathlib import Path
@@ -120,10 +121,10 @@ def section(one: Definition) -> str:
         lines += ["", "Good to know:", ""]
         lines += [f"- {quirk}" for quirk in one.quirks]
     if (adapter := adapter_of(one)) is not ORDINARY:
-        module = sys.modules[type(adapter).__module__]
-        file = f"{module.__name__.replace('.', '/')}.py"
-        lines += ["", f"`{file}` is only for it:", ""]
-        lines += [f"> {line}".rstrip() for line in (module.__doc__ or "").strip().splitlines()]
+        file = f"{type(adapter).__module__.replace('.', '/')}.py"
+        lines += ["", f"Code in `{file}` is only for it:", ""]
+        about = inspect.cleandoc(type(adapter).__doc__ or "")
+        lines += [f"> {line}".rstrip() for line in about.splitlines()]
     return "\n".join(lines)
 
 

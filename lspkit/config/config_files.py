@@ -86,7 +86,7 @@ class Source:
             path = tuple(step for step in path if isinstance(step, str))
         lines = self._positions[0]
         holders = (path[:end] for end in range(len(path), -1, -1))
-        return next((lines[one] for one in holders if one in lines), None)
+        return next((lines[holder] for holder in holders if holder in lines), None)
 
     def problems(self) -> Problems:
         """A new list of problems, with a warning for each duplicate key."""

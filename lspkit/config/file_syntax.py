@@ -184,7 +184,7 @@ def lines_of(text: str) -> dict[Path, int]:
         number += text.count("\n", seen, match.start())
         seen = match.start()
         head = match["table"]
-        names = tuple(one.strip("\"'") for one in _NAME.findall(head or match["keys"]))
+        names = tuple(name.strip("\"'") for name in _NAME.findall(head or match["keys"]))
         whole = names if head else (*table, *names)
         table = names if head else table
         if len(whole) <= DEEPEST:

@@ -70,19 +70,25 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         believed = {"global", "given"} | (
             {"project"} if self.standing.policy == "always" else set()
         )
-        said = [merge.servers_in(one.values) for one in self.layers if one.origin.layer in believed]
+        said = [
+            merge.servers_in(layer.values)
+            for layer in self.layers
+            if layer.origin.layer in believed
+        ]
         return frozenset(id for servers in said for id, one in servers.items() if "command" in one)
 
     @property
     def warning_lines(self) -> tuple[str, ...]:
         """The warnings, without settings that need trust: there is one line about all of them."""
-        told = [one for one in self.warnings if one.place not in self.held_back]
-        return tuple(one_line(str(one)) for one in told)
+        told = [warning for warning in self.warnings if warning.place not in self.held_back]
+        return tuple(one_line(str(warning)) for warning in told)
 
     def source(self, id: str, *, built_in: bool) -> str:
         """Where a server is configured: `built-in`, `global`, `project`, `given`, or `merged`."""
         speakers = ["built-in"] if built_in else []
-        speakers += [one.origin.layer for one in self.layers if id in merge.servers_in(one.values)]
+        speakers += [
+            layer.origin.layer for layer in self.layers if id in merge.servers_in(layer.values)
+        ]
         return speakers[0] if len(speakers) == 1 else "merged"
 
 
@@ -128,7 +134,9 @@ def load(
         passed_over=project.passed_over,
         project=project.values,
         ignored=project.file is not None and project.source is None,
-        held_back=tuple(one.place for one in blocked if one.place),
+        held_back=tuple(
+            blocked_setting.place for blocked_setting in blocked if blocked_setting.place
+        ),
         standing=standing,
         warnings=_all_warnings(said, project, standing, blocked, own, aliases),
         origins=merge.origins_of(layers, values),
@@ -222,7 +230,7 @@ def _untrusted_warnings(project: Project, standing: TrustDecision) -> list[Confi
     """Warnings about programs of an untrusted project that run because of the user's policy."""
     if standing.state == "trusted" or not standing.allows_fields or not project.values:
         return []
-    fields = [one.field for one in remove_blocked(project.values, EXECUTION_KEYS)[1]]
+    fields = [setting.field for setting in remove_blocked(project.values, EXECUTION_KEYS)[1]]
     rule = f"is applied: projectConfigPolicy is always, though the project is {standing.state}"
     return [ConfigWarning(f"it {rule}", project.file, place=place) for place in fields]
 

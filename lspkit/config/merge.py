@@ -59,7 +59,7 @@ def merge_values(earlier: Any, later: Any) -> Any:
 def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return type(value)({key: _copy(one) for key, one in value.items()})
-    return [_copy(one) for one in value] if isinstance(value, list) else value
+    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 def expand_dotted_keys(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def merge_layers(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[s
     if earlier.get("lsp") is False or later.get("lsp") is False:
         made["lsp"] = False
     for id, said in servers_in(made).items():
-        if any(servers_in(one).get(id, {}).get("disabled") is True for one in (earlier, later)):
+        if any(servers_in(layer).get(id, {}).get("disabled") is True for layer in (earlier, later)):
             said["disabled"] = True
     return made
 

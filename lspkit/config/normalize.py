@@ -263,7 +263,11 @@ def _read_extensions(given: Object) -> dict[str, Any]:
 
 def _own_extensions(given: Object) -> list[str]:
     own = given.peek("extensions")
-    return [one for one in own if isinstance(one, str)] if isinstance(own, list) else []
+    return (
+        [extension for extension in own if isinstance(extension, str)]
+        if isinstance(own, list)
+        else []
+    )
 
 
 def _check_transport(given: Object) -> None:

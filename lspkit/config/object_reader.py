@@ -208,7 +208,7 @@ def _check_list(
     if meta is not None and len(value) < meta.least:
         findings.refuse(path, meta.words, "an empty list")
     made = [check_value(one, item, (*path, at), findings) for at, one in enumerate(value)]
-    return [one for one in made if one is not REFUSED]
+    return [item for item in made if item is not REFUSED]
 
 
 class _Limits(msgspec.Struct, frozen=True):
@@ -225,7 +225,7 @@ def _unwrap_type(kind: Any) -> tuple[Any, _Limits | None, bool]:
     """A type without limits and without `| None`, its limits, and whether it had `| None`."""
     optional = False
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
-        rest = [one for one in typing.get_args(kind) if one is not type(None)]
+        rest = [arg for arg in typing.get_args(kind) if arg is not type(None)]
         optional = len(rest) < len(typing.get_args(kind))
         kind = rest[0]
     if typing.get_origin(kind) is typing.Annotated:
@@ -238,5 +238,5 @@ def _expected(kind: Any, meta: _Limits | None) -> str:
     if meta is not None and meta.words:
         return meta.words
     if typing.get_origin(kind) is typing.Literal:
-        return "one of " + ", ".join(f'"{one}"' for one in typing.get_args(kind))
+        return "one of " + ", ".join(f'"{arg}"' for arg in typing.get_args(kind))
     return _EXPECTED.get(typing.get_origin(kind) or kind, "something else")

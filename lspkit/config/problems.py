@@ -82,7 +82,9 @@ def config_error(file: str | None, faults: Sequence[ConfigFault]) -> ConfigError
     """The error with all of these faults, one line for each."""
     first = faults[0]
     return ConfigError(
-        "\n".join(f"{location_text(file, one.line, one.place)}: {one.message}" for one in faults),
+        "\n".join(
+            f"{location_text(file, fault.line, fault.place)}: {fault.message}" for fault in faults
+        ),
         file=file,
         line=first.line,
         place=first.place,

@@ -88,7 +88,10 @@ def held_back(
     remedy = f"to allow it: {one_line(standing.remedy)}"
     message = f"it is left out ({rule}); {remedy}"
     looser = f"it is left out, since it would loosen a limit ({rule}); {remedy}"
-    told = [ConfigWarning(message, file, place=one.field) for one in blocked[:MOST]]
+    told = [
+        ConfigWarning(message, file, place=blocked_setting.field)
+        for blocked_setting in blocked[:MOST]
+    ]
     if rest := len(blocked) - len(told):
         told.append(ConfigWarning(f"left out as well: {count(rest, 'more setting')}", file))
     return left, (*told, *(ConfigWarning(looser, file, place=place) for place in loose))

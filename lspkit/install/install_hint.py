@@ -80,7 +80,7 @@ def managers_in(folders: Sequence[str]) -> Has:
 def user_folders() -> list[str]:
     """The folders of the user's own programs."""
     named = os.environ.get("PATH", "").split(os.pathsep)
-    return [one for one in (os.path.dirname(sys.executable), *named) if os.path.isabs(one)]
+    return [folder for folder in (os.path.dirname(sys.executable), *named) if os.path.isabs(folder)]
 
 
 def hint_for(
@@ -92,9 +92,9 @@ def hint_for(
 ) -> InstallHint:
     """How a server is installed, where these package managers are."""
     recipes = recipes_of(definition.id)
-    needed = dict.fromkeys(one for recipe in recipes for one in recipe.managers)
+    needed = dict.fromkeys(manager for recipe in recipes for manager in recipe.managers)
     own, instead = f"lspkit install {_name_of(definition)}", ""
-    found = [own] if recipes and all(has(one) for one in needed) else []
+    found = [own] if recipes and all(has(manager) for manager in needed) else []
     is_rival = (definition.family, definition.role) == (EMBEDDED_FAMILY, "types")
     serves = any_of_family and is_rival and EMBEDDED_ID not in disabled
     if has("pip") and (definition.id == EMBEDDED_ID or serves):
@@ -105,7 +105,7 @@ def hint_for(
             found.append(command)
     rivals = _rivals(definition, has, disabled) if any_of_family else []
     if rivals and not (found and recipes):
-        found = [*(f"lspkit install {one}" for one in rivals), *found]
+        found = [*(f"lspkit install {rival}" for rival in rivals), *found]
         instead = rivals[0]
     if found:
         return InstallHint(tuple(dict.fromkeys(found)), instead=instead)
@@ -131,14 +131,14 @@ def _rivals(definition: Definition, has: Has, disabled: Container[str]) -> list[
 
 
 def _missing(managers: Iterable[str], has: Has) -> str:
-    names = [PROGRAMS.get(one, one) for one in managers if not has(one)]
+    names = [PROGRAMS.get(manager, manager) for manager in managers if not has(manager)]
     return f"{' and '.join(names)}, which this machine does not have"
 
 
 def _name_of(definition: Definition) -> str:
     """The name that users know: that of the program, if it is an alias of the server."""
     names = [command[0] for command in definition.launch.commands]
-    return next((one for one in names if one in definition.aliases), definition.id)
+    return next((name for name in names if name in definition.aliases), definition.id)
 
 
 def has_manager(manager: str, folders: Sequence[str]) -> bool:

@@ -91,12 +91,14 @@ class Wanted(msgspec.Struct, frozen=True):
 
 def wanted_of(name: str) -> Wanted:
     """What a name stands for: the id or alias of a server, a package, or a program."""
-    known = next((one for one in BUILT_IN if name == one.id), None)
-    known = known or next((one for one in BUILT_IN if name in one.aliases), None)
+    known = next((definition for definition in BUILT_IN if name == definition.id), None)
+    known = known or next(
+        (definition for definition in BUILT_IN if name in definition.aliases), None
+    )
     recipe = recipe_named(name)
     if known is None and recipe is None:
-        names = {one.id for one in BUILT_IN} | {one.name for one in RECIPES}
-        names |= {alias for one in BUILT_IN for alias in one.aliases}
+        names = {definition.id for definition in BUILT_IN} | {recipe.name for recipe in RECIPES}
+        names |= {alias for definition in BUILT_IN for alias in definition.aliases}
         near = difflib.get_close_matches(name, sorted(names), 3)
         more = f"; did you mean {' or '.join(near)}?" if near else ""
         raise UnknownServerError(f"lspkit knows no server {name!r}{more} (see: lspkit servers)")
@@ -106,14 +108,14 @@ def wanted_of(name: str) -> Wanted:
 
 
 def _definition_of(recipe: Recipe) -> Definition | None:
-    return next((one for one in BUILT_IN if one.id in recipe.servers), None)
+    return next((definition for definition in BUILT_IN if definition.id in recipe.servers), None)
 
 
 def install(names: Sequence[str], home: str, say: Say, *, upgrade: bool = False) -> list[Outcome]:
     """Install servers. With `upgrade`, also those that are there in another version."""
     wanted = [wanted_of(name) for name in names]
     on = this_machine(home)
-    outcomes = [_no_recipe(one, on) for one in wanted if not one.recipes]
+    outcomes = [_no_recipe(server, on) for server in wanted if not server.recipes]
     each = _each_once(wanted)
     try:
         with locked(home, say):
@@ -191,7 +193,7 @@ def _install_one(
 
 
 def _by_manager(packages: tuple[Package, ...]) -> Iterable[tuple[Manager, list[Package]]]:
-    for manager, some in itertools.groupby(packages, lambda one: one.manager):
+    for manager, some in itertools.groupby(packages, lambda package: package.manager):
         yield manager, list(some)
 
 
@@ -228,11 +230,11 @@ def _advice(problem: str, of: Wanted, on: Machine) -> str:
         if not command.startswith("lspkit install ")
     ]
     rivals = [
-        one
-        for one in BUILT_IN
-        if one.family == of.definition.family
-        and one.role == of.definition.role
-        and one.id != of.definition.id
+        definition
+        for definition in BUILT_IN
+        if definition.family == of.definition.family
+        and definition.role == of.definition.role
+        and definition.id != of.definition.id
     ]
     for rival in rivals:
         ways += [
@@ -279,7 +281,7 @@ def _remove_one(recipe: Recipe, home: str, refused: OSError | None = None) -> Ou
 
 def listed(home: str) -> list[Outcome]:
     """What is installed."""
-    return [_outcome("installed", one) for one in installed_packages(home).values()]
+    return [_outcome("installed", package) for package in installed_packages(home).values()]
 
 
 def _outcome(state: State, one: Installed, message: str = "") -> Outcome:
@@ -357,7 +359,7 @@ def _pip(folder: str, packages: Sequence[Package], on: Machine) -> None:
 
 
 def _run_pip(folder: str, packages: Sequence[Package], log_file: str, on: Machine) -> None:
-    exact = [f"{one.name}=={one.version}" for one in packages]
+    exact = [f"{package.name}=={package.version}" for package in packages]
     options = ["--only-binary", ":all:", "--target", folder, *exact]
     if has_pip():
         quiet = ["--disable-pip-version-check", "-q", "--log", log_file]
@@ -387,7 +389,7 @@ def _why_not_found(packages: Sequence[Package], log_file: str, on: Machine) -> s
 
 def _npm(folder: str, packages: Sequence[Package], on: Machine) -> None:
     npm = _needed("npm", on)
-    pins = {one.name: one.version for one in packages}
+    pins = {package.name: package.version for package in packages}
     # Some servers ask for any version of TypeScript, and would bring the wrong one along.
     fixed = {name: pins[name] for name in ("typescript",) if name in pins}
     description = {"private": True, "dependencies": pins, "overrides": fixed}
@@ -399,9 +401,9 @@ def _npm(folder: str, packages: Sequence[Package], on: Machine) -> None:
 
 def _go(folder: str, packages: Sequence[Package], on: Machine) -> None:
     go = _needed("go", on)
-    for one in packages:
+    for package in packages:
         own = {"GOBIN": os.path.join(folder, "bin"), "GOFLAGS": ""}
-        run([go, "install", f"{one.name}@{one.version}"], folder, on, own)
+        run([go, "install", f"{package.name}@{package.version}"], folder, on, own)
 
 
 def _gem(folder: str, packages: Sequence[Package], on: Machine) -> None:
@@ -412,14 +414,22 @@ def _gem(folder: str, packages: Sequence[Package], on: Machine) -> None:
         "--bindir",
         os.path.join(folder, "bin"),
     ]
-    for one in packages:
-        words = [gem, "install", "--no-document", *places, one.name, "--version", one.version]
+    for package in packages:
+        words = [
+            gem,
+            "install",
+            "--no-document",
+            *places,
+            package.name,
+            "--version",
+            package.version,
+        ]
         run(words, folder, on)
 
 
 def _rustup(folder: str, packages: Sequence[Package], on: Machine) -> None:
     rustup = _needed("rustup", on)
-    run([rustup, "component", "add", *(one.name for one in packages)], folder, on)
+    run([rustup, "component", "add", *(package.name for package in packages)], folder, on)
     program = run([rustup, "which", packages[0].name], folder, on).strip()
     os.makedirs(os.path.join(folder, "bin"))
     os.symlink(program, os.path.join(folder, "bin", packages[0].name))

@@ -81,7 +81,7 @@ def _ask(program: str, words: tuple[str, ...], timeout: float) -> tuple[str, str
         return "", f"it does not print its version within {timeout:g} s"
     found = _VERSION.search(done.stdout)
     if done.returncode and found is None:
-        lines = [one.strip() for one in done.stderr.splitlines() if one.strip()]
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         return "", f"it ends with {done.returncode}: {lines[0] if lines else 'it says nothing'}"
     return (found[0] if found is not None else ""), ""
 

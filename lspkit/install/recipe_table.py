@@ -61,7 +61,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def managers(self) -> tuple[Manager, ...]:
         """The package managers that it cannot do without."""
-        return tuple(dict.fromkeys(one.manager for one in self.packages))
+        return tuple(dict.fromkeys(package.manager for package in self.packages))
 
 
 def _pip(name: str, version: str, program: str = "") -> Recipe:
@@ -80,7 +80,7 @@ def _npm(
         name=name,
         servers=servers,
         packages=tuple(Package("npm", package, version) for package, version in pins),
-        programs={one: f"node_modules/.bin/{one}" for one in programs},
+        programs={program: f"node_modules/.bin/{program}" for program in programs},
     )
 
 
@@ -207,12 +207,12 @@ PAGES = {
 
 def recipes_of(server: str) -> tuple[Recipe, ...]:
     """The recipes that a server needs, by its id; empty if lspkit cannot install it."""
-    return tuple(one for one in RECIPES if server in one.servers)
+    return tuple(recipe for recipe in RECIPES if server in recipe.servers)
 
 
 def recipe_named(name: str) -> Recipe | None:
     """The recipe of this name, or that brings a program of this name."""
-    named = (one for one in RECIPES if one.name == name or name in one.programs)
+    named = (recipe for recipe in RECIPES if recipe.name == name or name in recipe.programs)
     return next(named, None)
 
 

@@ -68,7 +68,9 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_whole(self) -> bool:
         """Whether all programs are there."""
-        return all(os.path.exists(os.path.join(self.folder, one)) for one in self.programs.values())
+        return all(
+            os.path.exists(os.path.join(self.folder, program)) for program in self.programs.values()
+        )
 
 
 _stamp = make_decoder(Installed)
@@ -122,7 +124,7 @@ def clean_up(home: str) -> None:
         if name.startswith(PARTIAL):
             shutil.rmtree(os.path.join(home, name), ignore_errors=True)
     current = installed_packages(home)
-    kept = {one.folder for one in current.values()}
+    kept = {package.folder for package in current.values()}
     for name in _names_in(os.path.join(home, "packages")):
         folder = os.path.join(home, "packages", name)
         if folder not in kept:

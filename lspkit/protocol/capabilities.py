@@ -197,7 +197,7 @@ class Capabilities:
     def commands(self) -> set[str]:
         """The names that `workspace/executeCommand` takes."""
         static = look_up(self.static, "executeCommandProvider.commands")
-        dynamic = [one.get("commands") for one in self.options("workspace/executeCommand")]
+        dynamic = [option.get("commands") for option in self.options("workspace/executeCommand")]
         lists = (names for names in (static, *dynamic) if isinstance(names, list))
         return {name for names in lists for name in names if isinstance(name, str)}
 

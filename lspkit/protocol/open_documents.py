@@ -231,7 +231,7 @@ class Documents:
         saves = self._capabilities.options("textDocument/didSave", key)
         if (save := said.get("save")) not in (None, False):
             saves.append(save if isinstance(save, dict) else {})
-        with_text = any(one.get("includeText") for one in saves)
+        with_text = any(save.get("includeText") for save in saves)
         return self._adapt(SyncOptions(opens, change, bool(saves), with_text))
 
     def _open_notes(

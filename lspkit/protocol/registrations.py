@@ -125,8 +125,12 @@ class WatchRegistrations:
         options: Any = registration.options
         watchers = options.get("watchers") if isinstance(options, dict) else None
         asked = watchers if isinstance(watchers, list) else []
-        taken = [one for one in asked[: MOST_GLOBS - len(self._globs)] if self._is_affordable(one)]
-        globs = [glob for one in taken if (glob := self._glob(one)) is not None]
+        taken = [
+            watcher
+            for watcher in asked[: MOST_GLOBS - len(self._globs)]
+            if self._is_affordable(watcher)
+        ]
+        globs = [glob for watcher in taken if (glob := self._glob(watcher)) is not None]
         if globs:
             self._by_id.setdefault(registration.id, []).extend(globs)
             self._globs = (*self._globs, *globs)
@@ -176,9 +180,9 @@ class WatchRegistrations:
         creation.
         """
         kinds = self._kinds.get(kind, (kind,))
-        if kind == REPLACED and not all(self.wants(path, one) for one in kinds):
+        if kind == REPLACED and not all(self.wants(path, type_) for type_ in kinds):
             kinds = (CHANGED,) if self.wants(path, CHANGED) else kinds
-        return tuple(one for one in kinds if self.wants(path, one))
+        return tuple(type_ for type_ in kinds if self.wants(path, type_))
 
     def bases(self) -> dict[str, bool]:
         """The folders with possible matches, and whether their subfolders have some, too.
@@ -213,7 +217,7 @@ class WatchRegistrations:
         if folder in self._above:
             return True
         bases = self._with_word.get(name, ())
-        return bool(bases) and any(one in bases for one in _itself_and_above(folder))
+        return bool(bases) and any(path in bases for path in _itself_and_above(folder))
 
     def _index(self, globs: Iterable[_Glob]) -> None:
         for glob in globs:
@@ -261,7 +265,7 @@ def _base(uri: Any) -> str | None:
 
 def _split(pattern: str) -> tuple[list[str], list[str]]:
     """The literal folders at the start of a pattern, and the other segments."""
-    segments = [one for one in pattern.removesuffix("/").split("/") if one]
+    segments = [name for name in pattern.removesuffix("/").split("/") if name]
     fixed = list(_literal_folders(segments))
     return fixed, segments[len(fixed) :]
 

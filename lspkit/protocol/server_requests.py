@@ -74,7 +74,7 @@ def _register(
         options = entry.get("registerOptions")
         options = options if isinstance(options, dict) else {}
         taken.append(Registration(str(entry["id"]), str(entry["method"]), options))
-    kept = [one for one in taken if capabilities.register(one)]
+    kept = [registration for registration in taken if capabilities.register(registration)]
     return ClientReply(event=events.Registered(tuple(kept), dropped=len(taken) - len(kept)))
 
 
@@ -90,7 +90,11 @@ def _unregister(
         for entry in entries
         if isinstance(entry, dict)
     ]
-    return ClientReply(event=events.Unregistered(tuple(one for one in dropped if one is not None)))
+    return ClientReply(
+        event=events.Unregistered(
+            tuple(registration for registration in dropped if registration is not None)
+        )
+    )
 
 
 def _workspace_folders(_: Any, opening: InitializeOptions, __: Any) -> ClientReply:

@@ -25,11 +25,11 @@ _ROWS: tuple[Definition, ...] = (
     *WEB_LINT,
 )
 #: The name of a family is an alias of its first server.
-_FIRST = {one.family: one.id for one in reversed(_ROWS)}
+_FIRST = {row.family: row.id for row in reversed(_ROWS)}
 
 BUILT_IN: tuple[Definition, ...] = tuple(
-    msgspec.structs.replace(one, aliases=(one.family, *one.aliases))
-    if _FIRST[one.family] == one.id != one.family
-    else one
-    for one in _ROWS
+    msgspec.structs.replace(row, aliases=(row.family, *row.aliases))
+    if _FIRST[row.family] == row.id != row.family
+    else row
+    for row in _ROWS
 )

@@ -36,8 +36,8 @@ UNKNOWN_LANGUAGE = "plaintext"
 
 def command_lines(install: Mapping[str, str]) -> dict[str, str]:
     """Package manager: the command that installs what it has to install."""
-    begin = {one: INSTALLERS.get(one, f"{one} install ") for one in install}
-    return {one: begin[one] + package for one, package in install.items()}
+    begin = {manager: INSTALLERS.get(manager, f"{manager} install ") for manager in install}
+    return {manager: begin[manager] + package for manager, package in install.items()}
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +95,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_marker(self, name: str) -> bool:
         """Whether a file of this name marks the root of a project."""
-        return any(fnmatch.fnmatchcase(name, one) for one in self.roots.markers)
+        return any(fnmatch.fnmatchcase(name, marker) for marker in self.roots.markers)
 
     def key_of(self, uri: str) -> DocumentKey:
         """A document as this server is told of it, and as its selectors see it."""

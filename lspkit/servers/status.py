@@ -130,7 +130,7 @@ class ServerStatus(Value, frozen=True):
     interpreter: Interpreter | None = None
 
     def __str__(self) -> str:
-        where = one_line(", ".join(one.root for one in self.roots))
+        where = one_line(", ".join(root.root for root in self.roots))
         more = f" {where}" if where else f" {fold_lines(self.reason)}" if self.reason else ""
         return f"{self.state.value} {one_line(self.server)}{more}"
 
@@ -158,7 +158,7 @@ class WorkspaceStatus(Value, frozen=True):
 
 def worst(states: Iterable[ServerState], otherwise: ServerState) -> ServerState:
     """The worst state, or `otherwise` if there is none."""
-    return min(states, key=lambda one: one.rank, default=otherwise)
+    return min(states, key=lambda state: state.rank, default=otherwise)
 
 
 def why_nothing_runs(rows: Iterable[ServerStatus]) -> str:

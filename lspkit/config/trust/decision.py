@@ -191,7 +191,7 @@ def _decide_by_entries(
             else:
                 said.append(_judge("" if entry.shared else found.shared, apart, why))
     said.append(("untrusted", "no entry trusts it"))
-    state, why = min(said, key=lambda one: _ORDER.index(one[0]))
+    state, why = min(said, key=lambda judgement: _ORDER.index(judgement[0]))
     return replace(found, state=state, why=why)
 
 

@@ -157,7 +157,7 @@ class _ServerSplitter:
         """Whether a value that is not an object may be kept. A list is kept or blocked whole."""
         if self._harmless is not None and not self._harmless.has(path):
             return False
-        return not any(self._leads(one, path, 1) for one in _list_items(value))
+        return not any(self._leads(item, path, 1) for item in _list_items(value))
 
     def _leads(self, value: Any, path: tuple[str, ...], depth: int) -> bool:
         """Whether a value inside a list contains one of the keys."""
@@ -169,7 +169,7 @@ class _ServerSplitter:
                 or self._leads(one, inner, depth + 1)
                 for name, one in value.items()
             )
-        return any(self._leads(one, path, depth + 1) for one in _list_items(value))
+        return any(self._leads(item, path, depth + 1) for item in _list_items(value))
 
 
 class _KeyTable:

@@ -103,15 +103,15 @@ def add(folder: str, path: str, digest: str, *, shared: bool = False) -> TrustEn
     """Add a project to the list, replacing its entry."""
     added = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     entry = TrustEntry(path=path, digest=digest, shared=shared, added=added)
-    _update(folder, lambda known: (*(one for one in known if one.path != path), entry))
+    _update(folder, lambda known: (*(other for other in known if other.path != path), entry))
     return entry
 
 
 def remove(folder: str, path: str) -> bool:
     """Remove a project from the list; False if it was not on it."""
-    if all(one.path != path for one in read_trust_list(folder).entries):
+    if all(entry.path != path for entry in read_trust_list(folder).entries):
         return False
-    _update(folder, lambda known: tuple(one for one in known if one.path != path))
+    _update(folder, lambda known: tuple(other for other in known if other.path != path))
     return True
 
 

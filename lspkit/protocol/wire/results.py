@@ -292,7 +292,7 @@ class _ListReader(Generic[T]):
         except BAD:
             return Read([], 1 + beyond)
         values = value if isinstance(value, list) else [value]
-        read = [self._decode_leniently(one) for one in values]
+        read = [self._decode_leniently(value) for value in values]
         items = [item for item, _ in read if item is not None]
         return Read(items, beyond + sum(dropped for _, dropped in read))
 
@@ -427,9 +427,9 @@ _severities = make_decoder(list[_Severity])
 def read_severities(raw: bytes) -> collections.Counter[int | None]:
     """The number of findings of each severity in a list. Fast, since only this is decoded."""
     try:
-        return collections.Counter(one.severity for one in _severities.decode(raw))
+        return collections.Counter(finding.severity for finding in _severities.decode(raw))
     except BAD:
-        return collections.Counter(one.severity for one in read_diagnostics(raw).items)
+        return collections.Counter(finding.severity for finding in read_diagnostics(raw).items)
 
 
 def read_location_ranges(raw: bytes) -> Read[tuple[str, WireRange]]:
@@ -480,9 +480,9 @@ def first_items(raw: bytes, most: int, size: int = MAX_BODY) -> tuple[bytes, int
         items = msgspec.json.decode(replace_lone_surrogates(raw), type=list[msgspec.Raw])
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return raw, 0  # not a valid list
-    kept = [bytes(one) for one in items[:most]]
+    kept = [bytes(item) for item in items[:most]]
     if len(raw) > size:
-        ends = itertools.accumulate(len(one) + 1 for one in kept)
+        ends = itertools.accumulate(len(item) + 1 for item in kept)
         kept = kept[: sum(end <= size for end in ends)]
     if len(kept) == len(items):
         return raw, 0

@@ -88,7 +88,7 @@ def _file_in(arguments: Any) -> str:
 
 
 class VueTypescript(Adapter):
-    """See above."""
+    """The server for TypeScript that answers for `vue` (see there)."""
 
     def complete(self, definition: Definition, folders: Sequence[str]) -> Definition | str:
         """It needs the folder of vue-language-server, from which it loads the plugin."""

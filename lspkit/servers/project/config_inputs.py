@@ -110,9 +110,9 @@ def _folder_and_above(folder: str) -> tuple[str, ...]:
 
 def is_shadowed(path: str, names: tuple[str, ...], root: str) -> bool:
     """Whether a file that has precedence over this one is in the root."""
-    plain = [one.removeprefix("/") for one in names]
+    plain = [name.removeprefix("/") for name in names]
     before = plain[: plain.index(os.path.basename(path))]
-    return any(os.path.exists(os.path.join(root, one)) for one in before)
+    return any(os.path.exists(os.path.join(root, name)) for name in before)
 
 
 # Files of the project that the configuration of a server imports or names as its base.
@@ -216,7 +216,7 @@ def _paths(value: str, folder: str, endings: tuple[str, ...]) -> list[str]:
     if not value.startswith(("./", "../")) and not value.endswith((*_SCRIPTS, *_DATA)):
         return []
     path = os.path.normpath(os.path.join(folder, value))
-    return [path + one for one in endings if (path + one).endswith((*_SCRIPTS, *_DATA))]
+    return [path + ending for ending in endings if (path + ending).endswith((*_SCRIPTS, *_DATA))]
 
 
 def _linked(value: str, folder: str) -> str | None:

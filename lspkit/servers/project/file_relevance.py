@@ -37,7 +37,7 @@ def relevance(definition: Definition, name: str) -> Relevance:
     if definition.is_marker(name):
         return "marker"
     reads = definition.disk.reads
-    if is_one_of(name, tuple(one for one in reads if one != "*")):
+    if is_one_of(name, tuple(glob for glob in reads if glob != "*")):
         return "named"
     return "any" if "*" in reads and not is_one_of(name, NOISE) else ""
 
@@ -53,13 +53,15 @@ def is_named(path: str, patterns: tuple[str, ...], root: str) -> bool:
     if not is_one_of(name, patterns):
         return False
     return os.path.dirname(path) == root or is_one_of(
-        name, tuple(one for one in patterns if not one.startswith("/"))
+        name, tuple(pattern for pattern in patterns if not pattern.startswith("/"))
     )
 
 
 @functools.cache
 def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(fnmatch.translate(one.removeprefix("/")) for one in patterns))
+    return re.compile(
+        "|".join(fnmatch.translate(pattern.removeprefix("/")) for pattern in patterns)
+    )
 
 
 # A text that is not on disk

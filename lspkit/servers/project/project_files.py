@@ -45,7 +45,7 @@ def walk(
         return not leaves_out(path, True)
 
     for here, inner, names in os.walk(folder, onerror=failed):
-        inner[:] = sorted(one for one in inner if is_entered(os.path.join(here, one), one))
+        inner[:] = sorted(name for name in inner if is_entered(os.path.join(here, name), name))
         for name in sorted(names):
             if not leaves_out(path := os.path.join(here, name), False):
                 yield path
@@ -136,7 +136,7 @@ def is_of_packages(path: str, top: str) -> bool:
         parts = parts[1:]
     if len(parts) == 1 and parts[0] in _NOTES:
         return True
-    return not any(one.startswith((".", "~")) or one == "__pycache__" for one in parts)
+    return not any(part.startswith((".", "~")) or part == "__pycache__" for part in parts)
 
 
 # Files by which a server can be made to load the projects of a folder.

@@ -75,9 +75,9 @@ def find_environments(
 
     They may also be above the root, or named by the settings of a server or by its variables.
     """
-    inside = [one for one in (root, *folders_above(root)) if is_inside(one, workspace)]
+    inside = [above for above in (root, *folders_above(root)) if is_inside(above, workspace)]
     own = [os.path.join(folder, name) for folder in inside for name in FOLDERS]
-    named = [os.path.join(root, one) for one in map(variables.get, VARIABLES) if one]
+    named = [os.path.join(root, variable) for variable in map(variables.get, VARIABLES) if variable]
     if interpreter := named_interpreter(settings):
         named.append(os.path.dirname(os.path.dirname(os.path.join(root, interpreter))))
     named = [one for one in map(os.path.normpath, named) if is_inside(one, workspace)]

@@ -52,7 +52,9 @@ def passed_over(path: str, definition: Definition, root: str, workspace: str) ->
 @functools.cache
 def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """A pattern that fits every name that one of these fits, without folders."""
-    return re.compile("|".join(fnmatch.translate(one.rpartition("/")[2]) for one in patterns))
+    return re.compile(
+        "|".join(fnmatch.translate(pattern.rpartition("/")[2]) for pattern in patterns)
+    )
 
 
 def _reaches(reach: str, folder: str, definition: Definition, root: str, workspace: str) -> bool:
@@ -73,7 +75,7 @@ def _reaches(reach: str, folder: str, definition: Definition, root: str, workspa
 
 def _markers(definition: Definition) -> tuple[str, ...]:
     """The markers by which the server itself finds its project, without configured roots."""
-    known = next((one for one in BUILT_IN if one.id == definition.id), definition)
+    known = next((row for row in BUILT_IN if row.id == definition.id), definition)
     return known.roots.markers
 
 
@@ -118,7 +120,7 @@ def read_rules(text: str) -> list[Rule]:
 def is_ignored(path: str, rules: list[Rule]) -> bool:
     """Whether a path, with slashes and relative to the file's folder, is ignored."""
     for number, part in enumerate(_itself_and_above(path)):
-        fitting = [one for one in rules if (number or not one.folders_only) and one.fits(part)]
+        fitting = [rule for rule in rules if (number or not rule.folders_only) and rule.fits(part)]
         if fitting:
             return not fitting[-1].takes_back
     return False
@@ -204,7 +206,9 @@ class GitIgnore:
 
     def _rules_in(self, folder: str) -> list[Rule] | None:
         if folder not in self._rules:
-            own, shared = (rules_of(os.path.join(folder, one)) for one in (OWN_RULES, IGNORE_FILE))
+            own, shared = (
+                rules_of(os.path.join(folder, name)) for name in (OWN_RULES, IGNORE_FILE)
+            )
             self._rules[folder] = None if own is None or shared is None else [*own, *shared]
             if folder == self._top or os.path.exists(os.path.join(folder, ".git")):
                 self._ends.add(folder)

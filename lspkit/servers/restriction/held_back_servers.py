@@ -80,7 +80,7 @@ def programs_of(folder: str, content: Mapping[str, Any]) -> list[str]:
 
     `content` are keys that only a trusted project may set: they may name unknown programs.
     """
-    names = {command[0] for one in BUILT_IN for command in one.launch.commands}
+    names = {command[0] for definition in BUILT_IN for command in definition.launch.commands}
     for said in content.get("lsp", {}).values():
         names.update(word for word in said.get("command", [])[:1] if isinstance(word, str))
     return [
@@ -99,10 +99,10 @@ def files_of(folder: str, loaded: Loaded) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     config = _if_trusted(loaded)
-    for one in definitions(config):
-        own = own_files(one, folder)
-        if own and _is_chosen(folder, one, config, loaded.environ):
-            found |= {file: one.id for file in own if file not in found}
+    for definition in definitions(config):
+        own = own_files(definition, folder)
+        if own and _is_chosen(folder, definition, config, loaded.environ):
+            found |= {file: definition.id for file in own if file not in found}
     return found
 
 
@@ -129,13 +129,17 @@ def servers_of(folder: str, loaded: Loaded) -> list[str]:
     folders = search_folders(folder, environ=loaded.environ)
     is_given = loaded.global_file is None
     found = []
-    for one in definitions(loaded.config):
-        said = loaded.config.server(one.id, one.aliases)
-        if one.trust.untrusted is not None or said.disabled or one.id in loaded.vouched:
+    for definition in definitions(loaded.config):
+        said = loaded.config.server(definition.id, definition.aliases)
+        if (
+            definition.trust.untrusted is not None
+            or said.disabled
+            or definition.id in loaded.vouched
+        ):
             continue
-        meant = (is_given and said.selects) or _is_set_up(folder, one)
-        if meant and any(argvs_of(one, folders)) and _is_complete(one, folders):
-            found.append(one.id)
+        meant = (is_given and said.selects) or _is_set_up(folder, definition)
+        if meant and any(argvs_of(definition, folders)) and _is_complete(definition, folders):
+            found.append(definition.id)
     return found
 
 

@@ -101,7 +101,9 @@ def _of_project(search: _Search) -> tuple[str, str] | None:
 
 def _of_path(search: _Search) -> tuple[str, str] | None:
     folders = [
-        one for one in search.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(one)
+        folder
+        for folder in search.environ.get("PATH", "").split(os.pathsep)
+        if os.path.isabs(folder)
     ]
     for name in ("python3", "python"):
         found = find_program(name, folders)

@@ -120,9 +120,9 @@ def _laid_over(settings: Any, profile: Any) -> Any:
 def _names_in(value: Any) -> list[str]:
     """The placeholders in a profile, such as `{python}`."""
     if isinstance(value, dict):
-        return [name for one in value.values() for name in _names_in(one)]
+        return [name for item in value.values() for name in _names_in(item)]
     if isinstance(value, list):
-        return [name for one in value for name in _names_in(one)]
+        return [name for item in value for name in _names_in(item)]
     return [name for name in PLACES if value == f"{{{name}}}"]
 
 
@@ -132,7 +132,7 @@ def _filled(value: Any, places: Mapping[str, Any]) -> Any:
         filled = {key: _filled(one, places) for key, one in value.items()}
         return {key: one for key, one in filled.items() if one or not _names_in(value[key])}
     if isinstance(value, list):
-        return [_filled(one, places) for one in value]
+        return [_filled(item, places) for item in value]
     name = value[1:-1] if isinstance(value, str) else ""
     return places[name] if value == f"{{{name}}}" and name in places else value
 

@@ -88,17 +88,17 @@ class Choice(msgspec.Struct, frozen=True):
 
 def aliases() -> dict[str, str]:
     """Aliases of the built-in servers, with their ids."""
-    return {alias: one.id for one in BUILT_IN for alias in one.aliases}
+    return {alias: definition.id for definition in BUILT_IN for alias in definition.aliases}
 
 
 def is_built_in(id: str) -> bool:
     """Whether this is the id of a built-in server."""
-    return any(one.id == id for one in BUILT_IN)
+    return any(definition.id == id for definition in BUILT_IN)
 
 
 def might_answer(id: str, method: str) -> bool:
     """Whether a running server could answer a request, as far as lspkit knows."""
-    known = next((one for one in BUILT_IN if one.id == id), None)
+    known = next((definition for definition in BUILT_IN if definition.id == id), None)
     return known is None or not known.answers_only or method in known.answers_only
 
 
@@ -115,13 +115,17 @@ def definitions(config: Config) -> list[Definition]:
 
 def disabled_servers(config: Config, known: Iterable[Definition]) -> list[str]:
     """The ids of those servers that the configuration disables."""
-    return [one.id for one in known if config.server(one.id, one.aliases).disabled]
+    return [
+        definition.id
+        for definition in known
+        if config.server(definition.id, definition.aliases).disabled
+    ]
 
 
 def disabled_rivals(config: Config, definition: Definition) -> list[str]:
     """The disabled servers that could run in place of a server."""
     group = (definition.family, definition.role)
-    rivals = (one for one in definitions(config) if (one.family, one.role) == group)
+    rivals = (rival for rival in definitions(config) if (rival.family, rival.role) == group)
     return disabled_servers(config, rivals)
 
 
@@ -156,7 +160,11 @@ def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
 
 def _language(extension: str) -> str:
     """The `languageId` that built-in servers use for an extension, or the extension itself."""
-    known = (one.languages[extension] for one in BUILT_IN if extension in one.languages)
+    known = (
+        definition.languages[extension]
+        for definition in BUILT_IN
+        if extension in definition.languages
+    )
     return next(known, extension[1:])
 
 
@@ -167,7 +175,7 @@ class Kinds:
     """
 
     def __init__(self, config: Config) -> None:
-        self._names = {name for one in definitions(config) for name in one.languages}
+        self._names = {name for definition in definitions(config) for name in definition.languages}
 
     def kind_of(self, path: str) -> tuple[str, str]:
         """The kind of a path: `choose` gives equal results for paths of one kind."""
@@ -206,7 +214,11 @@ def choose(
     candidates: list[Choice] = []
     if known is None:
         name = os.path.basename(path)
-        known = (one for one in definitions(config) if one.language_of(name) is not None)
+        known = (
+            definition
+            for definition in definitions(config)
+            if definition.language_of(name) is not None
+        )
     for definition in known:
         said = config.server(definition.id, definition.aliases)
         if said.disabled:
@@ -227,8 +239,8 @@ def choose(
             chosen += [choice] if choice.argv or choice.config.selects else []
         elif family not in families:
             families.add(family)
-            types = [one for one in candidates if one.definition.role == "types"]
-            rivals = [one for one in types if one.definition.family == family]
+            types = [candidate for candidate in candidates if candidate.definition.role == "types"]
+            rivals = [rival for rival in types if rival.definition.family == family]
             chosen += _type_servers(rivals, above, unusable)
     return chosen
 
@@ -365,7 +377,9 @@ def trusted_root_of(path: str, definition: Definition, workspace: str, permits: 
 def is_reached(path: str, root: str, permits: Permits) -> bool:
     """Whether trust in the root, if there is any, extends to a file."""
     nested = nested_repositories(path, root)
-    return not nested or not permits(root).trusted or all(permits(one).trusted for one in nested)
+    return (
+        not nested or not permits(root).trusted or all(permits(folder).trusted for folder in nested)
+    )
 
 
 def nested_repositories(path: str, root: str) -> list[str]:
@@ -374,7 +388,11 @@ def nested_repositories(path: str, root: str) -> list[str]:
     For a file outside of the root, a repository that holds both does not count, either.
     """
     if not path.startswith(root + os.sep):
-        return [one for one in folders_above(path) if not is_inside(root, one) and _is_top(one)]
+        return [
+            folder
+            for folder in folders_above(path)
+            if not is_inside(root, folder) and _is_top(folder)
+        ]
     # By names, from the root inwards: this runs before every request.
     found: list[str] = []
     folder = root
