@@ -223,7 +223,9 @@ def _ended(said: Said, future: Future[Any]) -> None:
     said.ended = time.monotonic()
     problem = future.exception()
     result = future.result() if problem is None else problem
-    said.result = result.report if isinstance(result, lspkit.Change) else result
+    if isinstance(result, lspkit.Change) and result.report is not None:
+        [result] = result.report.reports
+    said.result = result
 
 
 def race_alone(race: Race, template: Template, rounds: int) -> Callable[[Wire], Tally]:
