@@ -25,8 +25,8 @@ from lspkit.errors import PathError
 # The steps of a transaction, each of which can be rolled back.
 #
 # A rollback examines the disk instead of relying on what a step recorded, since an interrupt may
-# have come before, during or after it. So rolling back twice is harmless. Old contents are kept in a
-# temporary file; if that was removed, they are written from memory.
+# have come before, during or after it. So rolling back twice is harmless. Old contents are kept in
+# a temporary file; if that was removed, they are written from memory.
 
 
 class Step:

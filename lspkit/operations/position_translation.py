@@ -146,16 +146,16 @@ def translate_locations(
 
 def sort_unique(items: Iterable[T], key: Callable[[T], Any]) -> list[T]:
     """The items in the order of their keys; of several with one key the first."""
-    found: dict[Any, T] = {}
+    by_key: dict[Any, T] = {}
     for item in items:
-        found.setdefault(key(item), item)
-    return [found[one] for one in sorted(found)]
+        by_key.setdefault(key(item), item)
+    return [by_key[value] for value in sorted(by_key)]
 
 
 def sort_locations(locations: Iterable[Location]) -> list[Location]:
     """The locations without duplicates, sorted by path, line and column."""
-    found = list(locations)
-    if len(found) < 2:
-        return found
-    unique = {(str(one.path or one.uri), one.range): one for one in found}
+    ordered = list(locations)
+    if len(ordered) < 2:
+        return ordered
+    unique = {(str(place.path or place.uri), place.range): place for place in ordered}
     return [unique[key] for key in sorted(unique)]

@@ -61,10 +61,12 @@ def list_options(kind: type) -> None:
             function.__signature__ = _listed(inspect.signature(function), packed)
 
 
-def _listed(found: inspect.Signature, packed: str) -> inspect.Signature:
+def _listed(signature: inspect.Signature, packed: str) -> inspect.Signature:
     name = packed.removeprefix("Unpack[").removesuffix("]")
     options: dict[str, Any] = globals()[name].__annotations__
-    parameters = [one for one in found.parameters.values() if one.name != "more"]
+    parameters = [
+        parameter for parameter in signature.parameters.values() if parameter.name != "more"
+    ]
     for option in ORDER:
         if option in options:
             parameters.append(
@@ -76,4 +78,4 @@ def _listed(found: inspect.Signature, packed: str) -> inspect.Signature:
                     annotation=options[option].__forward_arg__,
                 )
             )
-    return found.replace(parameters=parameters)
+    return signature.replace(parameters=parameters)

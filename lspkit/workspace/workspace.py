@@ -138,11 +138,11 @@ class Workspace(Queries, Mutations):
         """The configuration, with a number that changes when it is reloaded."""
         known = self._known_settings
         generation = 0 if known is None else known.generation
-        found = self._engine.run(ops.SettingsRequest(known=generation), Limits()) or known
-        if found is None:
+        settings = self._engine.run(ops.SettingsRequest(known=generation), Limits()) or known
+        if settings is None:
             raise ProtocolError("the engine has sent no configuration")
-        self._known_settings = found
-        return found
+        self._known_settings = settings
+        return settings
 
     def run(
         self,

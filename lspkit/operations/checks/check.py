@@ -73,8 +73,8 @@ def check(request: CheckRequest, host: Host) -> Report:
     """A report about the file as it is now, or with the content `text`."""
     if request.scope == "project":
         return check_project(request, host)
-    found = host.examine(request.path, request.text, seconds=request.seconds)
-    return _report(request, host, found)
+    examination = host.examine(request.path, request.text, seconds=request.seconds)
+    return _report(request, host, examination)
 
 
 def check_project(request: CheckRequest, host: Host) -> Report:

@@ -30,21 +30,22 @@ def merge_findings(
     """The findings of all servers, each once, in order; and the evidence of each server."""
     merged: dict[tuple[Any, ...], Diagnostic] = {}
     servers: list[Evidence] = []
-    for one in examined:
-        read, unreadable = read_lists(host, one, uri, one.lists)
-        servers.append(_evidence(one, unreadable))
+    for server in examined:
+        read, unreadable = read_lists(host, server, uri, server.lists)
+        servers.append(_evidence(server, unreadable))
         for finding in read:
             add_finding(merged, finding)
     return [merged[key] for key in sorted(merged)], servers
 
 
 def read_lists(
-    host: Host, one: host_results.Examined, uri: str, lists: Iterable[bytes]
+    host: Host, examined: host_results.Examined, uri: str, lists: Iterable[bytes]
 ) -> tuple[list[Diagnostic], int]:
     """The findings in lists of one server, and how many cannot be decoded."""
-    if one.view is None:
+    if examined.view is None:
         return [], 0
-    return read_findings(host, host_results.Reply(one.server, b"", one.view), uri, lists)
+    reply = host_results.Reply(examined.server, b"", examined.view)
+    return read_findings(host, reply, uri, lists)
 
 
 def add_finding(merged: dict[tuple[Any, ...], Diagnostic], finding: Diagnostic) -> None:
@@ -53,37 +54,39 @@ def add_finding(merged: dict[tuple[Any, ...], Diagnostic], finding: Diagnostic) 
     merged[key] = merge_finding(merged[key], finding) if key in merged else finding
 
 
-def merge_finding(one: Diagnostic, other: Diagnostic) -> Diagnostic:
+def merge_finding(first: Diagnostic, second: Diagnostic) -> Diagnostic:
     """Merge a finding that two servers report: the worse severity, and both servers."""
-    worse = min(one, other, key=lambda finding: finding.severity.rank)
-    servers = tuple(dict.fromkeys((*one.servers, *other.servers)))
+    worse = min(first, second, key=lambda finding: finding.severity.rank)
+    servers = tuple(dict.fromkeys((*first.servers, *second.servers)))
     return msgspec.structs.replace(worse, servers=servers)
 
 
-def _evidence(one: host_results.Examined, unreadable: int) -> Evidence:
+def _evidence(examined: host_results.Examined, unreadable: int) -> Evidence:
     if unreadable:
         # One of these may be an error, so the absence of errors is not proven.
         reason = f"{unreadable} of its findings could not be decoded"
         return Evidence(
-            one.server,
+            examined.server,
             None,
             "none",
-            one.duration,
+            examined.duration,
             reason=reason,
-            source=one.source,
-            interpreter=one.interpreter,
+            source=examined.source,
+            interpreter=examined.interpreter,
         )
-    version = one.view.version if one.view is not None and one.how != "none" else None
+    version = (
+        examined.view.version if examined.view is not None and examined.how != "none" else None
+    )
     return Evidence(
-        one.server,
+        examined.server,
         version,
-        one.how,
-        one.duration,
-        one.timed_out,
-        one.reason,
-        one.source,
-        one.code,
-        interpreter=one.interpreter,
+        examined.how,
+        examined.duration,
+        examined.timed_out,
+        examined.reason,
+        examined.source,
+        examined.code,
+        interpreter=examined.interpreter,
     )
 
 
@@ -92,8 +95,8 @@ def read_findings(
 ) -> tuple[list[Diagnostic], int]:
     """The findings in a server's raw lists about a file, and how many cannot be decoded."""
     read = [read_diagnostics(raw) for raw in lists]
-    wires = [wire for one in read for wire in one.items]
-    dropped = sum(one.dropped for one in read)
+    wires = [wire for decoded in read for wire in decoded.items]
+    dropped = sum(decoded.dropped for decoded in read)
     if not wires:
         return [], dropped  # no URI to look up
     related = [
@@ -103,8 +106,7 @@ def read_findings(
         if (place := info.location.place) is not None
     ]
     translate = make_translator(host, reply, [uri, *related])
-    found = [_finding(wire, uri, reply.server, translate) for wire in wires]
-    return found, dropped
+    return [_finding(wire, uri, reply.server, translate) for wire in wires], dropped
 
 
 def severity_from_number(number: int | None) -> Severity:
@@ -142,11 +144,11 @@ def known_findings(
     for report in reports:
         nowhere = View("", Text(""), 0, report.encoding)
         reply = host_results.Reply(report.server, b"", nowhere)
-        found, dropped = read_findings(host, reply, report.uri, (report.items,))
+        findings, dropped = read_findings(host, reply, report.uri, (report.items,))
         if dropped:
             message = f"{dropped} of the findings of {report.server} cannot be decoded"
             host.report_undecodable([RequestFailedError(message, server=report.server)])
-        for finding in found:
+        for finding in findings:
             if finding.path is None:
                 continue
             add_finding(by_file.setdefault(finding.path, {}), finding)

@@ -25,8 +25,8 @@ from lspkit.servers.project.word_search import Word, WordFiles
 #
 # What an edit changes is used by other declarations, which change with it: a class by those that
 # inherit from it, a type by those that are made of it, the result of a function by those that hand
-# it on without declaring their own. Who uses them need not name what the edit has changed. The lines
-# around a use tell which declaration it belongs to, by their indentation.
+# it on without declaring their own. Who uses them need not name what the edit has changed. The
+# lines around a use tell which declaration it belongs to, by their indentation.
 
 #: What declares a name: a word before it, or an assignment.
 _DECLARES = re.compile(
