@@ -33,7 +33,7 @@ LAYERS = (
     ("protocol",),
     ("edit_types",),
     ("answer",),
-    ("types", "errors", "version", "msgspec_types", "limits", "workspace_hooks"),
+    ("types", "errors", "version", "msgspec_types", "limits"),
     ("visible_text", "regular_files"),
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}

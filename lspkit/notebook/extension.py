@@ -9,7 +9,7 @@ from typing import Any
 from lspkit.notebook.lsp_magic import LspMagic
 from lspkit.notebook.open_workspaces import opened, source_line
 from lspkit.notebook.rendering import html_of, markdown_of
-from lspkit.workspace_hooks import opened_hooks
+from lspkit.workspace.workspace import opened_hooks
 
 #: Module and name of the base class of all values.
 VALUE = ("lspkit.types", "Value")

@@ -32,7 +32,6 @@ from lspkit.workspace.call_options import CallOptions, list_options
 from lspkit.workspace.mutations import CHECK_TIMEOUT, Mutations
 from lspkit.workspace.queries import PathLike, Place, Queries, file_of
 from lspkit.workspace.workspace_warnings import warn_once, warn_unused
-from lspkit.workspace_hooks import opened_hooks
 
 if TYPE_CHECKING:
     from lspkit.runtime.engine import LocalEngine
@@ -40,6 +39,9 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
+#: Functions that are called for each workspace that is opened in this process: an interface for
+#: people may follow what all servers do. None may raise, nor wait for a server.
+opened_hooks: list[Callable[[Any], object]] = []
 #: Methods that cannot be submitted.
 UNSUBMITTABLE = frozenset({"close", "events", "on_engine", "overlay", "run", "submit"})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import lspkit
 from lspkit.notebook.open_workspaces import Starts, has_displays, opened
 from lspkit.servers.status import ServerState, WorkspaceEvent
-from lspkit.workspace_hooks import opened_hooks
+from lspkit.workspace.workspace import opened_hooks
 
 
 def state(server: str, new: ServerState) -> WorkspaceEvent:

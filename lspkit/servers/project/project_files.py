@@ -14,7 +14,7 @@ from lspkit.workspace_boundary import is_inside
 PASSED_OVER = frozenset(
     {
         *(".git", ".hg", ".svn", ".idea", ".vscode"),
-        *(".venv", "venv", "node_modules", ".servers", "target", "build", "dist"),
+        *(".venv", "venv", "node_modules", "target", "build", "dist"),
         *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox", ".nox"),
     }
 )
