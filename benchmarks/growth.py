@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))  # so that it runs by its path, too
 import lspkit  # noqa: E402
 from benchmarks.page import growth_table  # noqa: E402
 from benchmarks.sections import median, write_section  # noqa: E402
-from lspkit.batch.dispatch import Dispatch  # noqa: E402
+from lspkit.batch.batch_check import dispatch  # noqa: E402
 from lspkit.testing import Diagnostics, Script  # noqa: E402
 from tests.scripted import config_for  # noqa: E402
 from tests.service.site import Site  # noqa: E402
@@ -291,7 +291,7 @@ def batch(scale: int, folder: Path) -> Iterator[Work]:
     with ThreadPoolExecutor(4) as pool:
 
         def work() -> None:
-            require(len(list(Dispatch(abs, range(100 * scale), pool).results())) == 100 * scale)
+            require(len(list(dispatch(abs, range(100 * scale), pool))) == 100 * scale)
 
         yield work
 
