@@ -85,7 +85,7 @@ def test_a_file_that_is_only_known_is_not_asked_about_before_the_dependents_are_
         assert asked(Log.of(argv)) == ["c.scr", "a.scr", "b.scr", "c.scr", "a.scr", "b.scr"]
     assert (first.verdict.value, first.left_out) == ("clean", 0)
     assert (second.verdict.value, second.left_out) == ("unknown", 1)
-    assert second.unknown[str(tmp_path / "c.scr")] == f"scripted: {NO_TIME}"
+    assert second.unknown[tmp_path / "c.scr"] == f"scripted: {NO_TIME}"
 
 
 def test_some_dependents_are_asked_about_at_a_time_and_the_rest_not_after_the_deadline(
