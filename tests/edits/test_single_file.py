@@ -321,13 +321,14 @@ def test_nobody_wins_the_race_between_check_and_write(root, boundary):
 
     def swap() -> None:
         while not done.is_set():
-            swap_for_link(root / "sub", root / "aside", outside)
-            (root / "sub").unlink()
+            with contextlib.suppress(OSError):  # a write has created the folder meanwhile
+                swap_for_link(root / "sub", root / "aside", outside)
             while (root / "aside").exists():
-                try:
+                if (root / "sub").is_symlink():
+                    (root / "sub").unlink()
+                shutil.rmtree(root / "sub", ignore_errors=True)
+                with contextlib.suppress(OSError):
                     (root / "aside").rename(root / "sub")
-                except OSError:  # a write has created the folder
-                    shutil.rmtree(root / "sub", ignore_errors=True)
 
     before, attacker = snapshot(outside), threading.Thread(target=swap)
     attacker.start()
