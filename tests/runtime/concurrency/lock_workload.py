@@ -256,7 +256,7 @@ def service(place: Path) -> None:
     with first.events() as events:
         second.check("a.scr", timeout=PATIENCE)
         assert events.get(PATIENCE)
-        clients[1].operation({"operation": "documentSymbol", "filePath": "a.scr"})
+        clients[1].call("lsp/operation", {"operation": "documentSymbol", "filePath": "a.scr"})
         clients[1].tool_result("read", {"path": "a.scr"}, "")
         first.submit(first.definition, "a.scr", 2, 4).result(PATIENCE)
         with second.overlay({"a.scr": "ERROR\n"}):
