@@ -239,7 +239,7 @@ def _run(
                 try:
                     future = executor.submit(function, jobs[waiting[0]])
                 except BrokenExecutor as problem:
-                    broken = problem
+                    broken = problem.with_traceback(None)  # which would keep the broken pool
                     break
                 pending[future] = waiting.popleft()
                 future.add_done_callback(done.put)
@@ -250,7 +250,7 @@ def _run(
             try:
                 result: R | Exception = future.result()
             except BrokenExecutor as problem:
-                broken = problem
+                broken = problem.with_traceback(None)
                 lost.append(number)
                 continue
             except Exception as problem:  # noqa: BLE001 (the caller gets it with the job's number)
@@ -271,7 +271,7 @@ def _do_alone(
             try:
                 return pool.submit(function, job).result()
             except BrokenExecutor as problem:
-                broken: Exception = problem
+                broken: Exception = problem.with_traceback(None)
             except Exception as problem:  # noqa: BLE001 (the caller gets it with the job's number)
                 return problem
     return broken

@@ -72,14 +72,10 @@ def test_it_is_about_the_text_if_it_begins_once_more():
 def test_a_file_that_it_was_never_sent_needs_no_work():
     files = FinishedFiles()
     files.rests(B, 1.0, None)
-    assert list(files.finished([A, B])) == [B]
-
-
-def test_only_finished_files_are_finished():
-    files = working(("works", 11.0), ("rests", 12.0))
-    files.sent(B, 1, 12.0)
-    files.rests(B, 13.0, None)
-    assert list(files.finished([A, B])) == [A]
+    rested = files.get(B)
+    assert rested is not None
+    assert rested.worked
+    assert files.get(A) is None
 
 
 def test_not_more_files_than_that_are_remembered(monkeypatch: pytest.MonkeyPatch):

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from lspkit.diagnostics.proof_rule import ProofRule
-from lspkit.diagnostics.report import Report
+from lspkit.diagnostics.report import Change, Report
 from lspkit.servers.adapters.web_adapters import Yaml
 from lspkit.testing import Diagnostics, Say, Script
 from tests.runtime.server_log import CHANGE, finding, published
@@ -32,8 +32,14 @@ def push(when: str, path: Path, *findings: str, seconds: float, nth: int = 1) ->
 
 
 def outcome(report: Report) -> tuple[str, str, int | None]:
-    [one] = report.servers
-    return report.verdict.value, one.how, one.version
+    [evidence] = report.servers
+    return report.verdict.value, evidence.how, evidence.version
+
+
+def written(change: Change) -> tuple[str, str, int | None]:
+    assert change.report is not None
+    [report] = change.report.reports
+    return outcome(report)
 
 
 @pytest.fixture
@@ -54,7 +60,7 @@ def test_the_push_after_the_request_is_about_the_text_that_was_sent_before(
     argv = scripted(Script(say=say, diagnostics=NO_PUSHES))
     with workspace(tmp_path, argv, text="fine\n") as ws:
         assert outcome(ws.check("a.scr", timeout=20)) == ("clean", "version", 1)
-        assert outcome(ws.write("a.scr", "wrong\n", timeout=20)) == ("dirty", "version", 2)
+        assert written(ws.write("a.scr", "wrong\n", timeout=20)) == ("dirty", "version", 2)
 
 
 @pytest.mark.parametrize("silence", [30.0, 0.2])
@@ -79,7 +85,7 @@ def test_a_check_that_was_under_way_when_the_text_was_sent_is_not_about_it(
     with workspace(tmp_path, argv, text="def fine\n") as ws:
         assert ws.check("a.scr", timeout=20).verdict.clean
         ws.document_symbols("a.scr")
-        assert outcome(ws.write("a.scr", "as fine\n", timeout=20)) == ("clean", "version", 2)
+        assert written(ws.write("a.scr", "as fine\n", timeout=20)) == ("clean", "version", 2)
 
 
 @pytest.mark.parametrize("asks", [True, False])
