@@ -32,9 +32,9 @@ _NEW: int = _PLAIN | os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINAR
 Identity = tuple[int, int]
 
 
-def identity(found: os.stat_result) -> Identity:
+def identity(status: os.stat_result) -> Identity:
     """Device and inode, which identify a file or folder."""
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 #: Prefix and length of the names of temporary files.
@@ -113,11 +113,11 @@ class Directory:
     def read(self, name: str, count: int = -1) -> tuple[bytes, os.stat_result]:
         """The bytes of a regular file: all of them, or the first ones."""
         with open_fd(self._at(name), _READ, dir_fd=self._descriptor) as descriptor:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
             with open(descriptor, "rb", closefd=False) as stream:
-                return stream.read(count), found
+                return stream.read(count), status
 
     def target(self, name: str) -> bytes:
         """The target of a link."""
@@ -226,8 +226,8 @@ class Directory:
 def _set_owner(descriptor: int, owner: tuple[int, int] | None) -> None:
     if owner is None or not hasattr(os, "fchown"):
         return
-    found = os.fstat(descriptor)
-    if (found.st_uid, found.st_gid) != owner:
+    status = os.fstat(descriptor)
+    if (status.st_uid, status.st_gid) != owner:
         # Changing the owner needs privileges. Without them, the user owns the new file.
         with contextlib.suppress(PermissionError):
             os.fchown(descriptor, *owner)

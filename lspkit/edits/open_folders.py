@@ -42,8 +42,8 @@ def descend(folder: Directory, name: str, boundary: Boundary) -> Directory:
     try:
         return folder.child(name)
     except OSError as problem:
-        found = folder.look(name) if problem.errno in (errno.ENOTDIR, errno.ELOOP) else None
-        if found is None or not stat.S_ISLNK(found.st_mode):
+        status = folder.look(name) if problem.errno in (errno.ENOTDIR, errno.ELOOP) else None
+        if status is None or not stat.S_ISLNK(status.st_mode):
             raise
         raise _replaced_error(os.path.join(folder.path, name), boundary) from None
 
@@ -104,8 +104,8 @@ class OpenFolders:
             folder = descend(parent, name, self.boundary)
         else:
             folder = open_folder(path, self.boundary)
-        found = folder.identity()
-        if self._known.setdefault(path, found) != found:
+        identity = folder.identity()
+        if self._known.setdefault(path, identity) != identity:
             folder.close()
             raise _replaced_error(path, self.boundary)
         self._open[path] = folder

@@ -78,12 +78,12 @@ class _EditSimulation:
         refuse_protected(self.tree, given, real)
         mark, text = decode(state.data, given)
         before, edits = self._start(change, given, real, text)
-        found = spans(before, edits, given)
-        own = found if edits is change.edits else spans(before, change.edits, given)
+        all_spans = spans(before, edits, given)
+        own = all_spans if edits is change.edits else spans(before, change.edits, given)
         if change.after is not None and apply_spans(before, own) != change.after:
             message = f"the edits of {given} do not result in the text of the preview"
             raise PositionError(f"{message}; {AGAIN}")
-        after = apply_spans(before, convert_line_breaks(before, found))
+        after = apply_spans(before, convert_line_breaks(before, all_spans))
         self._edited[real] = _EditedText(before, edits, after)
         data = encode(mark, after, given)
         self.tree.put(real, msgspec.structs.replace(state, data=data))
@@ -137,8 +137,8 @@ class _EditSimulation:
         if inner and not change.recursive:
             message = f"{given} is a folder that is not empty; nothing was written"
             raise write_error(message, **error_fields(given, self.boundary, path))
-        for one in (*inner, path):
-            self.tree.put(one, NOTHING)
+        for entry in (*inner, path):
+            self.tree.put(entry, NOTHING)
 
     def rename(self, change: FileOperation) -> None:
         """Rename a file, or a folder with its contents."""
@@ -164,11 +164,11 @@ class _EditSimulation:
             else:
                 raise self._exists_error(new_given, new)
         moved = [old, *(self.tree.below(old) if state.kind == "folder" else ())]
-        states = [self.tree.at(one) for one in moved]
-        for one in moved:
-            self.tree.put(one, NOTHING)
-        for one, kept in zip(moved, states, strict=True):
-            goal = new + one[len(old) :]
+        states = [self.tree.at(path) for path in moved]
+        for path in moved:
+            self.tree.put(path, NOTHING)
+        for path, kept in zip(moved, states, strict=True):
+            goal = new + path[len(old) :]
             refuse_place(goal, goal, self.boundary)
             self.tree.put(goal, kept)
 

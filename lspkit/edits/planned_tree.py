@@ -63,17 +63,19 @@ class PlannedChange(msgspec.Struct, frozen=True):
 
 def state_of(folder: Directory, name: str) -> FileState:
     """The state of the entry with that name; `OSError` if it is not a file, link or folder."""
-    found = folder.look(name)
-    if found is None:
+    status = folder.look(name)
+    if status is None:
         return NOTHING
-    if stat.S_ISDIR(found.st_mode):
-        return FileState("folder", b"", stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid))
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
+        return FileState(
+            "folder", b"", stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid)
+        )
+    if stat.S_ISLNK(status.st_mode):
         return FileState("link", folder.target(name))
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
-    data, found = folder.read(name)
-    return FileState("file", data, stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid))
+    data, status = folder.read(name)
+    return FileState("file", data, stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid))
 
 
 class PlannedTree:
@@ -111,16 +113,16 @@ class PlannedTree:
 
     def below(self, folder: str) -> list[str]:
         """All paths in a folder, folders before their contents. Each must be allowed."""
-        found, waiting = list[str](), [folder]
+        paths, waiting = list[str](), [folder]
         while waiting:
             for path in self._entries(waiting.pop()):
                 refuse_place(path, path, self.boundary)
                 kind = self.at(path).kind
                 if kind != "nothing":
-                    found.append(path)
+                    paths.append(path)
                 if kind == "folder":
                     waiting.append(path)
-        return sorted(found)
+        return sorted(paths)
 
     def changes(self) -> list[PlannedChange]:
         """The paths that differ, sorted."""
@@ -153,8 +155,8 @@ class PlannedTree:
         above, name = os.path.split(path)
         try:
             folder = self.folders.at(above)
-            found = folder.look(name)
-            self._size += 0 if found is None else found.st_size
+            status = folder.look(name)
+            self._size += 0 if status is None else status.st_size
             if self._size > MOST_BYTES:
                 message = f"the change touches more than {MOST_BYTES} bytes; nothing was written"
                 raise write_error(message, **error_fields(path, self.boundary))

@@ -56,18 +56,18 @@ def encode(mark: bytes, text: str, name: str) -> bytes:
 
 def spans(text: str, edits: Iterable[TextEdit], name: str) -> list[Span]:
     """The edits as sorted offsets; `PositionError` for a bad position or an overlap."""
-    lines, found, at = Text(text), list[Span](), 0
+    lines, replacements, at = Text(text), list[Span](), 0
     # Stable: insertions at one position keep their order.
-    for edit in sorted(edits, key=lambda one: one.range):
+    for edit in sorted(edits, key=lambda edit: edit.range):
         start, end = (_offset(lines, place, name) for place in (edit.range.start, edit.range.end))
         if start > end:
             raise PositionError(f"{name}: the edit at {edit.range} ends before it starts")
         if start < at:
             message = f"{name}: the edit at {edit.range} overlaps the one before it"
             raise PositionError(f"{message}; nothing was written, request the change again")
-        found.append(Span(start, end, edit.new_text))
+        replacements.append(Span(start, end, edit.new_text))
         at = end
-    return found
+    return replacements
 
 
 def _offset(lines: Text, place: Position, name: str) -> int:
@@ -121,7 +121,7 @@ def _usual_break(text: str) -> str:
     """The most frequent line break, by default `\\n`; empty for a text of one line."""
     windows = text.count("\r\n")
     counts = {"\n": text.count("\n") - windows, "\r\n": windows, "\r": text.count("\r") - windows}
-    usual = max(counts, key=lambda one: counts[one])
+    usual = max(counts, key=lambda line_break: counts[line_break])
     return usual if counts[usual] else ""
 
 

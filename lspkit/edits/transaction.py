@@ -46,9 +46,9 @@ class Step:
 class Spare:
     """A temporary file, in a folder that exists during the whole transaction."""
 
-    def __init__(self, folders: OpenFolders, beside: str) -> None:
+    def __init__(self, folders: OpenFolders, folder_path: str) -> None:
         self._folders = folders
-        self._beside = beside
+        self._beside = folder_path
         self.name = spare_name()
 
     @property
@@ -109,9 +109,9 @@ class _PathStep(Step):
 class _SpareStep(_PathStep):
     """Base of the steps with a temporary file."""
 
-    def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
+    def __init__(self, folders: OpenFolders, change: PlannedChange, folder_path: str) -> None:
         super().__init__(folders, change)
-        self.spare = Spare(folders, beside)
+        self.spare = Spare(folders, folder_path)
         #: Of the file that it writes or keeps.
         self.identity: Identity | None = None
 
@@ -122,20 +122,20 @@ class _SpareStep(_PathStep):
 class Stage(_SpareStep):
     """Writes the new content to a temporary file."""
 
-    def __init__(self, folders: OpenFolders, change: PlannedChange, beside: str) -> None:
-        super().__init__(folders, change, beside)
+    def __init__(self, folders: OpenFolders, change: PlannedChange, folder_path: str) -> None:
+        super().__init__(folders, change, folder_path)
         #: The written state, with its actual mode.
         self.state = change.after
 
     def do(self) -> None:
         self._begun = self.spare.look() is None
         self.spare.write(self.state)
-        found = self.spare.look()
-        if found is None:
+        status = self.spare.look()
+        if status is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.spare.path)
-        self.identity = identity(found)
+        self.identity = identity(status)
         if self.state.kind == "file":
-            self.state = msgspec.structs.replace(self.state, mode=stat.S_IMODE(found.st_mode))
+            self.state = msgspec.structs.replace(self.state, mode=stat.S_IMODE(status.st_mode))
 
 
 class Keep(_SpareStep):
@@ -143,10 +143,10 @@ class Keep(_SpareStep):
 
     def do(self) -> None:
         folder, name = self._home()
-        found = folder.look(name)
-        if found is None:
+        status = folder.look(name)
+        if status is None:
             raise self._changed_error()
-        self.identity = identity(found)
+        self.identity = identity(status)
         self._begun = self.spare.look() is None
         if not folder.link(name, self.spare.folder, self.spare.name):
             self.spare.write(self._change.before)
@@ -236,10 +236,10 @@ class PutInPlace(_PathStep):
 
     def do(self) -> None:
         folder, name = self._home()
-        found, spare = folder.look(name), self._stage.spare
+        status, spare = folder.look(name), self._stage.spare
         kept = None if self._kept is None else self._kept.identity
         # Checked here, at the last moment before it is replaced.
-        if (None if found is None else identity(found)) != kept or (
+        if (None if status is None else identity(status)) != kept or (
             kept is not None and not state_of(folder, name).is_same(self._change.before)
         ):
             raise self._changed_error()
@@ -251,8 +251,8 @@ class PutInPlace(_PathStep):
 
     def _go_back(self) -> None:
         folder, name = self._home()
-        found = folder.look(name)
-        if found is None or identity(found) != self._stage.identity:
+        status = folder.look(name)
+        if status is None or identity(status) != self._stage.identity:
             return  # not done, or rolled back already
         if self._kept is None:
             folder.unlink(name)
@@ -317,7 +317,8 @@ def carry_out(
             problem.add_note(line)
         raise
     return {
-        one.path: stages[one.path].state if one.path in stages else one.after for one in changes
+        change.path: stages[change.path].state if change.path in stages else change.after
+        for change in changes
     }
 
 
@@ -325,35 +326,40 @@ def _prepare(
     changes: Sequence[PlannedChange], folders: OpenFolders
 ) -> tuple[Mapping[str, Stage], list[Step]]:
     """The steps in their order."""
-    passing = {one.path for one in changes if "folder" in (one.before.kind, one.after.kind)}
+    passing = {
+        change.path for change in changes if "folder" in (change.before.kind, change.after.kind)
+    }
 
-    def beside(path: str) -> str:
+    def lasting_folder(path: str) -> str:
         """The nearest folder that exists before and after: a rename needs one file system."""
         above = os.path.dirname(path)
         while above in passing:
             above = os.path.dirname(above)
         return above
 
-    coming = [one for one in changes if one.after.is_leaf]
-    replaced = [one for one in coming if one.before.is_leaf]
-    going = [one for one in changes if one.before.is_leaf and not one.after.is_leaf]
-    folders_going = [one for one in changes if one.before.kind == "folder"]
-    folders_coming = [one for one in changes if one.after.kind == "folder"]
+    coming = [change for change in changes if change.after.is_leaf]
+    replaced = [change for change in coming if change.before.is_leaf]
+    going = [change for change in changes if change.before.is_leaf and not change.after.is_leaf]
+    folders_going = [change for change in changes if change.before.kind == "folder"]
+    folders_coming = [change for change in changes if change.after.kind == "folder"]
 
-    stages = {one.path: Stage(folders, one, beside(one.path)) for one in coming}
-    kept = {one.path: Keep(folders, one, beside(one.path)) for one in replaced}
-    aside = [SetAside(folders, one, beside(one.path)) for one in going]
-    spares = [one.spare for one in kept.values()] + [one.spare for one in aside]
+    stages = {change.path: Stage(folders, change, lasting_folder(change.path)) for change in coming}
+    kept = {change.path: Keep(folders, change, lasting_folder(change.path)) for change in replaced}
+    aside = [SetAside(folders, change, lasting_folder(change.path)) for change in going]
+    spares = [step.spare for step in kept.values()] + [step.spare for step in aside]
     return stages, [
         Confirm(folders),
         *stages.values(),
         *kept.values(),
         *aside,
-        *(RemoveFolder(folders, one) for one in reversed(folders_going)),
-        *(MakeFolder(folders, one) for one in folders_coming),
-        *(PutInPlace(folders, one, stages[one.path], kept.get(one.path)) for one in coming),
+        *(RemoveFolder(folders, change) for change in reversed(folders_going)),
+        *(MakeFolder(folders, change) for change in folders_coming),
+        *(
+            PutInPlace(folders, change, stages[change.path], kept.get(change.path))
+            for change in coming
+        ),
         Confirm(folders),
-        *(Drop(one) for one in spares),
+        *(Drop(spare) for spare in spares),
     ]
 
 
@@ -392,5 +398,5 @@ def _refusal(
     if not lost:
         message = f"{path} cannot be changed: {_why(problem)}; nothing was written"
         return write_error(message, **about)
-    said = "; ".join([f"{path} cannot be changed: {_why(problem)}", *lost])
-    return write_error(f"{said}. Not everything was restored: check these files", **about)
+    message = "; ".join([f"{path} cannot be changed: {_why(problem)}", *lost])
+    return write_error(f"{message}. Not everything was restored: check these files", **about)

@@ -51,8 +51,8 @@ class CodeActionsRequest(PositionRequest[Answer[CodeAction]], frozen=True, kw_on
     def is_about_file(self) -> bool:
         """Whether it has no position, and requests only actions that need none."""
         given = (self.line, self.column, self.symbol, self.end_line, self.end_column)
-        whole = all(one == SOURCE or one.startswith(SOURCE + ".") for one in self.only)
-        return bool(self.only) and whole and all(one is None for one in given)
+        whole = all(kind == SOURCE or kind.startswith(SOURCE + ".") for kind in self.only)
+        return bool(self.only) and whole and all(value is None for value in given)
 
 
 @operation("code_actions", CodeActionsRequest, list[CodeAction])
@@ -75,9 +75,9 @@ def code_actions(request: CodeActionsRequest, host: Host) -> Answer[CodeAction]:
     known: dict[str, list[msgspec.Raw]] = {}
     for report in reports:
         pieces = read_raw_items(report.items).items
-        here = [msgspec.Raw(one) for one in pieces if _touches(one, line - 1, end[0] - 1)]
+        here = [msgspec.Raw(piece) for piece in pieces if _touches(piece, line - 1, end[0] - 1)]
         known.setdefault(report.uri, []).extend(here)
-    found: list[CodeAction] = []
+    all_actions: list[CodeAction] = []
     replies = host.ask(
         Question(
             request.path,
@@ -92,14 +92,14 @@ def code_actions(request: CodeActionsRequest, host: Host) -> Answer[CodeAction]:
         for raw, wire in actions:
             if not _is_wanted(wire.kind or "", request.only):
                 continue
-            found.append(_action(host, raw, wire, reply, request.path))
-    found.sort(key=lambda one: (not one.preferred, bool(one.disabled)))
-    return answer_from(decoded, found)
+            all_actions.append(_action(host, raw, wire, reply, request.path))
+    all_actions.sort(key=lambda action: (not action.preferred, bool(action.disabled)))
+    return answer_from(decoded, all_actions)
 
 
 def _is_wanted(kind: str, only: tuple[str, ...]) -> bool:
     """Whether a kind was requested: some servers send actions of all kinds."""
-    return not only or any(kind == one or kind.startswith(f"{one}.") for one in only)
+    return not only or any(kind == wanted or kind.startswith(f"{wanted}.") for wanted in only)
 
 
 def _action_params(

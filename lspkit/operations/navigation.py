@@ -84,12 +84,12 @@ def hover(request: HoverRequest, host: Host) -> Hover | None:
     replies = ask_at(request, host, "textDocument/hover")
     texts: list[str] = []
     range = None
-    for reply, hovers in decode_replies(host, replies, read_hover, says=lambda one: one.texts):
-        for told in hovers:
-            said = told.texts
-            texts += [text for text in said if text not in texts]
-            if said and told.range is not None and range is None:
-                range = Translator(reply.view.encoding, {}).range(reply.view.text, told.range)
+    for reply, hovers in decode_replies(host, replies, read_hover, says=lambda wire: wire.texts):
+        for wire in hovers:
+            hover_texts = wire.texts
+            texts += [text for text in hover_texts if text not in texts]
+            if hover_texts and wire.range is not None and range is None:
+                range = Translator(reply.view.encoding, {}).range(reply.view.text, wire.range)
     return Hover(texts, range) if texts else None
 
 
@@ -97,15 +97,15 @@ def hover(request: HoverRequest, host: Host) -> Hover | None:
 def signature_help(request: SignatureHelpRequest, host: Host) -> SignatureHelp | None:
     """The first answer that has a signature."""
     replies = ask_at(request, host, "textDocument/signatureHelp")
-    decoded = decode_replies(host, replies, read_signature_help, says=lambda one: one.signatures)
-    for _, all_told in decoded:
-        for told in all_told:
-            signatures = tuple(_signature(one) for one in told.signatures or ())
+    decoded = decode_replies(host, replies, read_signature_help, says=lambda wire: wire.signatures)
+    for _, wires in decoded:
+        for wire in wires:
+            signatures = tuple(_signature(signature) for signature in wire.signatures or ())
             if not signatures:
                 continue
-            active = min(max(told.active_signature or 0, 0), len(signatures) - 1)
-            own = (told.signatures or [])[active].active_parameter
-            return SignatureHelp(signatures, active, told.active_parameter if own is None else own)
+            active = min(max(wire.active_signature or 0, 0), len(signatures) - 1)
+            own = (wire.signatures or [])[active].active_parameter
+            return SignatureHelp(signatures, active, wire.active_parameter if own is None else own)
     return None
 
 
@@ -117,11 +117,11 @@ def _words(markup: WireMarkup | str | None) -> str:
 
 def _signature(wire: WireSignature) -> Signature:
     parameters = []
-    for one in wire.parameters or ():
-        label = one.label
+    for parameter in wire.parameters or ():
+        label = parameter.label
         if not isinstance(label, str):
             # Offsets into the label count UTF-16 units, whatever the positions count.
             start, end = (Text(wire.label).column(0, units, "utf-16") for units in label)
             label = wire.label[start:end]
-        parameters.append(Parameter(label, _words(one.documentation)))
+        parameters.append(Parameter(label, _words(parameter.documentation)))
     return Signature(wire.label, _words(wire.documentation), tuple(parameters))

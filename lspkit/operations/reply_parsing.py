@@ -46,25 +46,25 @@ def decode_replies(
     `says` tells whether an item has any content without its undecodable parts. `whole` is for
     answers that must not be used in part, such as edits.
     """
-    found: list[tuple[Reply, list[T]]] = []
+    decoded: list[tuple[Reply, list[T]]] = []
     problems: list[errors.RequestFailedError] = []
     failed: list[str] = []
     for reply in replies:
-        told = read(reply.result)
-        if told.dropped:
-            lost = whole or not any(says(item) for item in told.items)
-            problems.append(undecodable_error(reply, 0 if lost else told.dropped))
+        result = read(reply.result)
+        if result.dropped:
+            lost = whole or not any(says(item) for item in result.items)
+            problems.append(undecodable_error(reply, 0 if lost else result.dropped))
             if lost:
                 failed.append(reply.server)
                 continue
-        found.append((reply, told.items))
+        decoded.append((reply, result.items))
     if problems:
         host.report_undecodable(problems, failed)
-        if not found:
+        if not decoded:
             raise problems[0]
-        reply, items = found[0]
-        found[0] = with_caveats(reply, failure_caveats(problems)), items
-    return found
+        reply, items = decoded[0]
+        decoded[0] = with_caveats(reply, failure_caveats(problems)), items
+    return decoded
 
 
 def answer_from(decoded: Iterable[tuple[Reply, object]], items: Iterable[T]) -> Answer[T]:
@@ -83,9 +83,9 @@ def with_caveats(reply: Reply, caveats: tuple[Caveat, ...]) -> Reply:
 def failure_caveats(problems: Iterable[errors.LspkitError]) -> tuple[Caveat, ...]:
     """What is missing because servers have failed; one that cannot answer has not."""
     return tuple(
-        Caveat(SERVER_FAILED, str(one), str(one.fields.get("server", "")))
-        for one in problems
-        if not isinstance(one, errors.UnsupportedError)
+        Caveat(SERVER_FAILED, str(problem), str(problem.fields.get("server", "")))
+        for problem in problems
+        if not isinstance(problem, errors.UnsupportedError)
     )
 
 

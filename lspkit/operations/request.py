@@ -19,7 +19,7 @@ T_co = TypeVar("T_co", covariant=True)
 @functools.cache
 def _plain_fields(request: type[Request[Any]]) -> tuple[tuple[str, type, bool], ...]:
     """The fields of one plain type, each with that type and whether it may be None."""
-    found: list[tuple[str, type, bool]] = []
+    plain_fields: list[tuple[str, type, bool]] = []
     for field in msgspec.structs.fields(request):
         union = field.type if isinstance(field.type, UnionType) else None
         kinds = set(get_args(union)) if union is not None else {field.type}
@@ -30,8 +30,8 @@ def _plain_fields(request: type[Request[Any]]) -> tuple[tuple[str, type, bool], 
         # The numbers of a position have a check of their own.
         is_number = kind is int and not issubclass(request, PositionRequest)
         if kind in (str, bool) or is_struct or is_number:
-            found.append((field.name, kind, may_be_none))
-    return tuple(found)
+            plain_fields.append((field.name, kind, may_be_none))
+    return tuple(plain_fields)
 
 
 def _as_plain(name: str, kind: type, value: Any) -> Any:

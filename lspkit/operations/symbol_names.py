@@ -104,8 +104,8 @@ def nearest(
     """The symbols whose names are most similar, the best first; empty if none is."""
     compare = difflib.SequenceMatcher(autojunk=False)
 
-    def likeness(one: str, other: str) -> float:
-        compare.set_seqs(one.lower(), other.lower())
+    def likeness(name: str, other: str) -> float:
+        compare.set_seqs(name.lower(), other.lower())
         return compare.ratio() if compare.real_quick_ratio() >= SIMILAR else 0.0
 
     scored = []
@@ -116,4 +116,4 @@ def nearest(
         around = likeness(".".join(chain[:-1]), ".".join(wanted[:-1])) if len(wanted) > 1 else 0.0
         if score >= SIMILAR:
             scored.append((-score - around, number, (chain, symbol)))
-    return [entry for _, _, entry in sorted(scored, key=lambda one: one[:2])[:SHOWN]]
+    return [entry for _, _, entry in sorted(scored, key=lambda row: row[:2])[:SHOWN]]

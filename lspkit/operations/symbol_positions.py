@@ -73,19 +73,19 @@ def _position_by_name(request: PositionRequest[Any], host: Host, given: str) -> 
     named = list(symbol_chains(symbols))
     name, number = split_number(given)
     wanted = name.split(".")
-    matches = [(chain, one) for chain, one in named if list(chain[-len(wanted) :]) == wanted]
+    matches = [(chain, symbol) for chain, symbol in named if list(chain[-len(wanted) :]) == wanted]
     exact = [match for match in matches if len(match[0]) == len(wanted)]
-    for found in (exact, matches):
+    for candidates in (exact, matches):
         # Overloads, a getter and its setter, and variables that are assigned again have one name.
         # Two servers may describe a symbol differently, but at the same position.
-        places = sorted({one.selection.start for _, one in found})
-        is_one = len({chain for chain, _ in found}) == 1 or len(places) == 1
+        places = sorted({symbol.selection.start for _, symbol in candidates})
+        is_one = len({chain for chain, _ in candidates}) == 1 or len(places) == 1
         if is_one and (number or 0) < len(places):
             at = places[number or 0]
             return at.line, at.column
         if is_one:
             many = f"{name}[0] to {name}[{len(places) - 1}]" if len(places) > 1 else f"only {name}"
-            raise _candidates_error(f"{request.path} has no {given}, but {many}", found)
+            raise _candidates_error(f"{request.path} has no {given}, but {many}", candidates)
     if matches:
         raise _candidates_error(f"{name} is ambiguous in {request.path}", matches)
     text = host.read_text(request.path, request.text)
@@ -108,10 +108,10 @@ def _lines_with(text: Text, word: str) -> str:
 def _candidates_error(
     what: str, among: list[tuple[tuple[str, ...], types.Symbol]]
 ) -> PositionError:
-    named = (f"{'.'.join(chain)} at {one.selection.start}" for chain, one in among)
-    told = list(dict.fromkeys(named))[:SUGGESTED]
-    choices = "; ".join(told) or "it has no symbols at all"
-    return PositionError(f"{what}; candidates: {choices}", candidates=tuple(told))
+    named = (f"{'.'.join(chain)} at {symbol.selection.start}" for chain, symbol in among)
+    candidates = list(dict.fromkeys(named))[:SUGGESTED]
+    choices = "; ".join(candidates) or "it has no symbols at all"
+    return PositionError(f"{what}; candidates: {choices}", candidates=tuple(candidates))
 
 
 def _column_of_word(text: Text, line: int, name: str) -> int:
@@ -121,10 +121,10 @@ def _column_of_word(text: Text, line: int, name: str) -> int:
     if len(columns) == 1:
         return columns[0]
     if columns:
-        told = tuple(f"{name} at {line}:{column}" for column in columns[:SUGGESTED])
+        candidates = tuple(f"{name} at {line}:{column}" for column in columns[:SUGGESTED])
         raise PositionError(
-            f"{name} occurs more than once on line {line}; give a column: {'; '.join(told)}",
-            candidates=told,
+            f"{name} occurs more than once on line {line}; give a column: {'; '.join(candidates)}",
+            candidates=candidates,
         )
     words = tuple(dict.fromkeys(re.findall(r"\w+", written)))[:SUGGESTED]
     raise PositionError(

@@ -42,8 +42,8 @@ def document_symbols(request: DocumentSymbolsRequest, host: Host) -> Answer[type
     replies = host.ask(question)
     if any(_may_be_too_early(reply) for reply in replies):
         replies = host.ask(question)
-    found = translate_symbols(host, replies)
-    return Answer(sort_unique(found, text_order), found.caveats)
+    symbols = translate_symbols(host, replies)
+    return Answer(sort_unique(symbols, text_order), symbols.caveats)
 
 
 def _may_be_too_early(reply: Reply) -> bool:
@@ -58,16 +58,21 @@ def workspace_symbols(request: WorkspaceSymbolsRequest, host: Host) -> Answer[ty
     Among these they are sorted by path, line and column.
     """
     *scope, name = name_parts(request.query)
-    found = _search(request, host, name if scope else request.query)
+    symbols = _search(request, host, name if scope else request.query)
     if scope:
-        inside = _members(request, host, found, tuple(scope), name)
+        inside = _members(request, host, symbols, tuple(scope), name)
         # Some servers themselves take a qualified name, or a part of a path.
-        found = inside or _search(request, host, request.query)
+        symbols = inside or _search(request, host, request.query)
     return Answer(
         sort_unique(
-            found, lambda one: (rank(one.name, name), str(one.path or one.uri), *text_order(one))
+            symbols,
+            lambda symbol: (
+                rank(symbol.name, name),
+                str(symbol.path or symbol.uri),
+                *text_order(symbol),
+            ),
         ),
-        found.caveats,
+        symbols.caveats,
     )
 
 
@@ -79,23 +84,25 @@ def _search(request: WorkspaceSymbolsRequest, host: Host, query: str) -> Answer[
 def _members(
     request: WorkspaceSymbolsRequest,
     host: Host,
-    found: Answer[types.Symbol],
+    symbols: Answer[types.Symbol],
     scope: Chain,
     name: str,
 ) -> Answer[types.Symbol]:
     """The symbols of this name inside a class or module."""
-    named = [one for one in found if rank(one.name, name) < 2]
+    named = [symbol for symbol in symbols if rank(symbol.name, name) < 2]
     inside = [
-        one
-        for one in named
-        if (*scope, name)[-len(scope) - 1 :] == _full_name(one)[-len(scope) - 1 :]
+        symbol
+        for symbol in named
+        if (*scope, name)[-len(scope) - 1 :] == _full_name(symbol)[-len(scope) - 1 :]
     ]
     if inside:
-        return Answer(inside, found.caveats)
+        return Answer(inside, symbols.caveats)
     # Not every server says in what a symbol is, or lists the members of a class.
     outer = _search(request, host, scope[-1])
-    around = [one for one in outer if rank(one.name, scope[-1]) == 0]
-    paths = dict.fromkeys(str(one.path) for one in (*named, *around) if one.path is not None)
+    around = [symbol for symbol in outer if rank(symbol.name, scope[-1]) == 0]
+    paths = dict.fromkeys(
+        str(symbol.path) for symbol in (*named, *around) if symbol.path is not None
+    )
     results: list[Answer[types.Symbol] | LspkitError] = host.do_all(
         [DocumentSymbolsRequest(path=path) for path in list(paths)[:MOST_FILES]]
     )
@@ -106,7 +113,7 @@ def _members(
         for chain, symbol in symbol_chains(result)
         if chain[-len(scope) - 1 :] == (*scope, name)
     ]
-    return Answer(members, (*found.caveats, *outer.caveats))
+    return Answer(members, (*symbols.caveats, *outer.caveats))
 
 
 def _full_name(symbol: types.Symbol) -> Chain:
@@ -116,15 +123,15 @@ def _full_name(symbol: types.Symbol) -> Chain:
 
 def translate_symbols(host: Host, replies: list[Reply]) -> Answer[types.Symbol]:
     """The symbols of all answers."""
-    found: list[types.Symbol] = []
+    symbols: list[types.Symbol] = []
     decoded = decode_replies(host, replies, read_symbols)
     for reply, wires in decoded:
         # The text shows where the name is, which a server may not say.
         texts = any(wire.location is not None for wire in wires)
         uris = (reply.view.uri, *_uris(wires))
         translate = make_translator(host, reply, uris, texts=texts)
-        found += [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
-    return answer_from(decoded, found)
+        symbols += [_symbol(wire, reply.view.uri, translate, "") for wire in wires]
+    return answer_from(decoded, symbols)
 
 
 def _uris(wires: Sequence[WireSymbol]) -> Iterator[str]:

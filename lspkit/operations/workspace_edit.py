@@ -31,9 +31,9 @@ def _unusable_edit_error(reply: Reply, why: str) -> RequestFailedError:
 def translate_edit(host: Host, wire: WireEdit, reply: Reply) -> WorkspaceEdit:
     """A server's edit with the texts that it is for. An invalid edit is refused."""
     changes = changes_of(wire)
-    uris = [uri for one in changes for uri in _uris(one)]
+    uris = [uri for change in changes for uri in _uris(change)]
     translate = make_translator(host, reply, uris, texts=True)
-    done = tuple(_change(one, translate, reply) for one in changes)
+    done = tuple(_change(change, translate, reply) for change in changes)
     return WorkspaceEdit(done, reply.server)
 
 
@@ -78,15 +78,15 @@ def _change(wire: WireChange, translate: Translator, reply: Reply) -> FileEdit |
     place = translate.place(wire.text_document.uri)
     try:
         edits = [
-            TextEdit(translate.exact(place.text, one.range), one.new_text)
-            for one in wire.edits or ()
+            TextEdit(translate.exact(place.text, edit.range), edit.new_text)
+            for edit in wire.edits or ()
         ]
     except PositionError as problem:
         where = display_path(place.path, wire.text_document.uri)
         raise _unusable_edit_error(
             reply, f"is not for a place in {where}: {problem.message}"
         ) from None
-    edits.sort(key=lambda one: one.range)  # stable: inserts at one place keep their order
+    edits.sort(key=lambda edit: edit.range)  # stable: inserts at one place keep their order
     return FileEdit(
         path=place.path,
         uri=wire.text_document.uri,

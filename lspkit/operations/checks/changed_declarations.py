@@ -137,24 +137,24 @@ def changed_declarations(
     """
     edit = _Edit(split_lines(old), split_lines(new), symbols, inferred)
     changed = [*edit.changed(symbols, None), *edit.vanished_names(symbols)]
-    unique = {(one.line, one.column): one for one in changed}
-    named = [one for one in unique.values() if not IMPLICIT.fullmatch(one.name)]
+    unique = {(symbol.line, symbol.column): symbol for symbol in changed}
+    named = [symbol for symbol in unique.values() if not IMPLICIT.fullmatch(symbol.name)]
     implicit = [
-        one
-        for one in unique.values()
-        if IMPLICIT.fullmatch(one.name) and one.name not in CONSTRUCTORS
+        symbol
+        for symbol in unique.values()
+        if IMPLICIT.fullmatch(symbol.name) and symbol.name not in CONSTRUCTORS
     ]
-    top = {one.name for one in named if one.kind == "import"} | set(_top_names(symbols))
+    top = {symbol.name for symbol in named if symbol.kind == "import"} | set(_top_names(symbols))
     return ChangedDeclarations(
         list(unique.values()),
-        [*(one.name for one in named), *edit.vanished_exports(symbols)],
-        [one.name for one in named if one.name not in top],
+        [*(symbol.name for symbol in named), *edit.vanished_exports(symbols)],
+        [symbol.name for symbol in named if symbol.name not in top],
         [
-            one.name
-            for one in named
-            if edit.is_changed_inside(one)
+            symbol.name
+            for symbol in named
+            if edit.is_changed_inside(symbol)
             # Nobody writes such a name who calls, adds or compares objects.
-            and not any(one.start <= other.line <= one.end for other in implicit)
+            and not any(symbol.start <= other.line <= symbol.end for other in implicit)
         ],
         edit.has_star(),
         edit.is_inside_bodies(symbols),
@@ -183,31 +183,31 @@ class _Edit:
 
     def changed(self, symbols: Sequence[Outline], within: Outline | None) -> Iterator[Outline]:
         """The changed declarations among these symbols; `within` is the symbol around them."""
-        for one in symbols:
-            if one.kind in NAMESPACES:
-                if self._touched(self._above(one), self._signature(one)[0]):
-                    yield one
-                yield from self.changed(one.children, None)
-            elif one.kind in FUNCTIONS:
-                if self._function_changed(one, within):
-                    yield one
+        for symbol in symbols:
+            if symbol.kind in NAMESPACES:
+                if self._touched(self._above(symbol), self._signature(symbol)[0]):
+                    yield symbol
+                yield from self.changed(symbol.children, None)
+            elif symbol.kind in FUNCTIONS:
+                if self._function_changed(symbol, within):
+                    yield symbol
                 if within is not None:
-                    yield from self._attributes(one)
-            elif one.kind in CONTAINERS or one.children:
-                inner = list(self.changed(one.children, one))
+                    yield from self._attributes(symbol)
+            elif symbol.kind in CONTAINERS or symbol.children:
+                inner = list(self.changed(symbol.children, symbol))
                 yield from inner
                 # What inherits from it may override a part, and name only the whole.
-                if inner or self._container_changed(one):
-                    yield one
-            elif self._touched(self._above(one), one.end):
-                yield one
+                if inner or self._container_changed(symbol):
+                    yield symbol
+            elif self._touched(self._above(symbol), symbol.end):
+                yield symbol
 
-    def is_changed_inside(self, one: Outline) -> bool:
+    def is_changed_inside(self, symbol: Outline) -> bool:
         """Whether a class has changed in its members alone."""
-        start, end = self._above(one), self._signature(one)[0]
+        start, end = self._above(symbol), self._signature(symbol)[0]
         head = "\n".join(self._old[start : end + 1])
         return (
-            one.kind in ("class", "struct")
+            symbol.kind in ("class", "struct")
             and not self._touched(start, end)
             and not any(name in head for name in STRUCTURAL)
         )
@@ -216,18 +216,19 @@ class _Edit:
         """Whether every block is inside the body of a function."""
         if not self._blocks:
             return True
-        heads = [(one, self._signature(one)[0]) for one in _functions(symbols)]
+        heads = [(function, self._signature(function)[0]) for function in _functions(symbols)]
         return all(
-            any(self._is_in_body(block, one, head) for one, head in heads) for block in self._blocks
+            any(self._is_in_body(block, function, head) for function, head in heads)
+            for block in self._blocks
         )
 
     def vanished_names(self, symbols: Sequence[Outline]) -> Iterator[Outline]:
         """Names outside of all symbols that are gone, or come from elsewhere, as of an import."""
         covered = {
             line
-            for one in symbols
-            if one.kind not in ("module", "file")
-            for line in range(self._above(one), one.end + 1)
+            for symbol in symbols
+            if symbol.kind not in ("module", "file")
+            for line in range(self._above(symbol), symbol.end + 1)
         }
         by_source: dict[str, set[str]] = {}
         for start, end in _statements(self._new) if self._blocks else ():
@@ -235,18 +236,20 @@ class _Edit:
             names = (name for line in lines for name, _ in _names(line))
             by_source.setdefault(_source(lines), set()).update(names)
         for start, end in _statements(self._old) if self._blocks else ():
-            blocks = [one for one in self._blocks_in(start, end) if self._changes(one, start, end)]
+            blocks = [
+                block for block in self._blocks_in(start, end) if self._changes(block, start, end)
+            ]
             if start in covered or not blocks:
                 continue
             source = _source(self._old[start : end + 1])
             if source:
                 kept = by_source.get(source, set())
             else:
-                new = [self._new[one.new_start : one.new_end] for one in blocks]
+                new = [self._new[block.new_start : block.new_end] for block in blocks]
                 kept = {name for lines in new for line in lines for name, _ in _names(line)}
             for line in range(start, end + 1):
                 # What an import takes from elsewhere now has changed on all of its lines.
-                if source or any(one.old_start <= line < one.old_end for one in blocks):
+                if source or any(block.old_start <= line < block.old_end for block in blocks):
                     for name, column in _names(self._old[line]):
                         if name not in kept:
                             yield Outline(name, "import", line, line, line, column)
@@ -254,8 +257,8 @@ class _Edit:
     def vanished_exports(self, symbols: Sequence[Outline]) -> list[str]:
         """Names that a list of exports does not have any more."""
         names: dict[str, None] = {}
-        for one in symbols:
-            for block in self._blocks_in(one.start, one.end) if one.name == ALL else ():
+        for symbol in symbols:
+            for block in self._blocks_in(symbol.start, symbol.end) if symbol.name == ALL else ():
                 kept = set(_NAME.findall("\n".join(self._new[block.new_start : block.new_end])))
                 gone = _NAME.findall("\n".join(self._old[block.old_start : block.old_end]))
                 names |= dict.fromkeys(name for name in gone if name not in kept)
@@ -265,40 +268,40 @@ class _Edit:
         """Whether a line has changed that hands on all names of another file."""
         return any(
             _STAR.search(line)
-            for one in self._blocks
+            for block in self._blocks
             for line in (
-                *self._old[one.old_start : one.old_end],
-                *self._new[one.new_start : one.new_end],
+                *self._old[block.old_start : block.old_end],
+                *self._new[block.new_start : block.new_end],
             )
         )
 
-    def _function_changed(self, one: Outline, within: Outline | None) -> bool:
-        start, (end, signature) = self._above(one), self._signature(one)
+    def _function_changed(self, function: Outline, within: Outline | None) -> bool:
+        start, (end, signature) = self._above(function), self._signature(function)
         if self._touched(start, end):
             return within is not None or not self._moved(start, end)
         if not self._inferred or _DECLARED.search(signature):
             return False
-        return any(self._is_in_body(block, one, end) for block in self._blocks)
+        return any(self._is_in_body(block, function, end) for block in self._blocks)
 
-    def _is_in_body(self, block: Block, one: Outline, head: int) -> bool:
+    def _is_in_body(self, block: Block, symbol: Outline, head: int) -> bool:
         """Whether a block changes the body of a function, which follows the line `head`."""
         if block.old_start < block.old_end:
-            return head < block.old_start and block.old_end <= one.end + 1
-        if head < block.old_start <= one.end:
+            return head < block.old_start and block.old_end <= symbol.end + 1
+        if head < block.old_start <= symbol.end:
             return True
-        return one.end < block.old_start <= self._end(one) and self._is_deeper(block, one)
+        return symbol.end < block.old_start <= self._end(symbol) and self._is_deeper(block, symbol)
 
-    def _container_changed(self, one: Outline) -> bool:
+    def _container_changed(self, owner: Outline) -> bool:
         """Whether lines of a symbol have changed that belong to none of its parts, or are new."""
-        head = self._signature(one)[0]
-        if self._touched(self._above(one), head):
+        head = self._signature(owner)[0]
+        if self._touched(self._above(owner), head):
             return True
-        parts = [(self._above(child), child.end) for child in one.children]
+        parts = [(self._above(child), child.end) for child in owner.children]
         covered = {line for start, end in parts for line in range(start, end + 1)}
-        depth = min((_indent(self._old[child.line]) for child in one.children), default=10_000)
-        for block in self._blocks_in(head + 1, self._end(one)):
+        depth = min((_indent(self._old[child.line]) for child in owner.children), default=10_000)
+        for block in self._blocks_in(head + 1, self._end(owner)):
             if any(
-                line not in covered and line <= one.end and not _COMMENT.match(self._old[line])
+                line not in covered and line <= owner.end and not _COMMENT.match(self._old[line])
                 for line in range(block.old_start, block.old_end)
             ):
                 return True
@@ -306,24 +309,24 @@ class _Edit:
             if is_insertion and any(start < block.old_start <= end for start, end in parts):
                 continue
             lines = _code(self._new[block.new_start : block.new_end])
-            if any(_indent(self._old[one.line]) < _indent(line) <= depth for line in lines):
+            if any(_indent(self._old[owner.line]) < _indent(line) <= depth for line in lines):
                 return True
         return False
 
-    def _attributes(self, one: Outline) -> Iterator[Outline]:
+    def _attributes(self, method: Outline) -> Iterator[Outline]:
         """Attributes of an object that a changed statement of a method sets.
 
         A statement goes on over lines that are indented more than its first one.
         """
         lines: dict[int, None] = {}
-        for block in self._blocks_in(one.line + 1, one.end):
+        for block in self._blocks_in(method.line + 1, method.end):
             for line in range(
-                block.old_start, min(max(block.old_end, block.old_start + 1), one.end + 1)
+                block.old_start, min(max(block.old_end, block.old_start + 1), method.end + 1)
             ):
-                lines |= dict.fromkeys(self._statement_lines(line, one.line))
+                lines |= dict.fromkeys(self._statement_lines(line, method.line))
         for line in lines:
-            for found in _ATTRIBUTE.finditer(self._old[line]):
-                yield Outline(found[1], "field", line, line, line, found.start(1))
+            for match in _ATTRIBUTE.finditer(self._old[line]):
+                yield Outline(match[1], "field", line, line, line, match.start(1))
 
     def _statement_lines(self, line: int, head: int) -> Iterator[int]:
         """The line, and those above it that it is a part of."""
@@ -341,10 +344,10 @@ class _Edit:
         lines = self._old[start : end + 1]
         return _occurrences(self._new, lines) >= _occurrences(self._old, lines)
 
-    def _above(self, one: Outline) -> int:
+    def _above(self, symbol: Outline) -> int:
         """The first line of a declaration, with decorators and overloads above it."""
-        line = self._decorated(min(one.start, one.line))
-        while (overload := self._overload_above(one, line)) is not None:
+        line = self._decorated(min(symbol.start, symbol.line))
+        while (overload := self._overload_above(symbol, line)) is not None:
             line = self._decorated(overload)
         return line
 
@@ -367,17 +370,17 @@ class _Edit:
             return line if line in heads and _indent(text) == depth else None
         return None
 
-    def _end(self, one: Outline) -> int:
+    def _end(self, symbol: Outline) -> int:
         """The line after the last one of a symbol and the blank lines and comments below it."""
-        line = one.end + 1
+        line = symbol.end + 1
         while line < len(self._old) and _COMMENT.match(self._old[line]):
             line += 1
         return line
 
-    def _is_deeper(self, block: Block, one: Outline) -> bool:
+    def _is_deeper(self, block: Block, symbol: Outline) -> bool:
         """Whether the first new line is indented more than a symbol."""
         lines = _code(self._new[block.new_start : block.new_end])
-        return bool(lines) and _indent(lines[0]) > _indent(self._old[one.line])
+        return bool(lines) and _indent(lines[0]) > _indent(self._old[symbol.line])
 
     def _touched(self, start: int, end: int) -> bool:
         """Whether one of these lines has changed, or lines were inserted between them."""
@@ -399,13 +402,13 @@ class _Edit:
             if block.old_start <= end and last >= start:
                 yield block
 
-    def _signature(self, one: Outline) -> tuple[int, str]:
+    def _signature(self, symbol: Outline) -> tuple[int, str]:
         """The last line of the signature, before the body; and its text outside of brackets."""
         depth, outside = 0, ""
-        for line in range(one.line, min(one.end, len(self._old) - 1) + 1):
+        for line in range(symbol.line, min(symbol.end, len(self._old) - 1) + 1):
             text = self._old[line]
             code = _without_comment(
-                text[one.column + len(one.name) :] if line == one.line else text
+                text[symbol.column + len(symbol.name) :] if line == symbol.line else text
             )
             for at, sign in enumerate(code):
                 # After a colon, a brace begins the type of the result.
@@ -427,22 +430,22 @@ class _Edit:
             )
             if not goes_on:
                 return line, outside
-        return one.end, outside
+        return symbol.end, outside
 
 
 def _top_names(symbols: Sequence[Outline]) -> Iterator[str]:
-    for one in symbols:
-        yield one.name
-        if one.kind in NAMESPACES:
-            yield from _top_names(one.children)
+    for symbol in symbols:
+        yield symbol.name
+        if symbol.kind in NAMESPACES:
+            yield from _top_names(symbol.children)
 
 
 def _functions(symbols: Sequence[Outline]) -> Iterator[Outline]:
-    for one in symbols:
-        if one.kind in FUNCTIONS:
-            yield one
+    for symbol in symbols:
+        if symbol.kind in FUNCTIONS:
+            yield symbol
         else:
-            yield from _functions(one.children)
+            yield from _functions(symbol.children)
 
 
 def _code(lines: Iterable[str]) -> list[str]:
@@ -464,8 +467,8 @@ def _statements(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _source(lines: Sequence[str]) -> str:
     """Where the names of an import come from; empty if it does not say."""
-    found = _SOURCE.search(" ".join(lines))
-    return found[1] or found[2] if found else ""
+    match = _SOURCE.search(" ".join(lines))
+    return match[1] or match[2] if match else ""
 
 
 def _names(line: str) -> Iterator[tuple[str, int]]:

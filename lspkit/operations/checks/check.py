@@ -82,63 +82,71 @@ def check_project(request: CheckRequest, host: Host) -> Report:
     edited = (EditedFile(request.path, None, request.text),)
     search = find_dependents(host, edited)
     scope = OtherScope(dependents=search.dependents)
-    found = host.examine(request.path, request.text, scope)
+    examination = host.examine(request.path, request.text, scope)
     again = search_again(host, search, edited)
     if again is not search and again.lines:
         search, scope = again, OtherScope(dependents=again.dependents)
-        found = host.examine(request.path, request.text, scope)
-    report = _report(request, host, found)
-    others = compare_others(host, found.others, search, report.severity, on_disk=found.on_disk)
+        examination = host.examine(request.path, request.text, scope)
+    report = _report(request, host, examination)
+    others = compare_others(
+        host, examination.others, search, report.severity, on_disk=examination.on_disk
+    )
     if request.text is None:
         host.note_text(request.path)
     verdict = worst_verdict([report.verdict, others.verdict])
     return msgspec.structs.replace(report, other_files=others, verdict=verdict)
 
 
-def _report(request: CheckRequest, host: Host, found: host_results.Examination) -> Report:
+def _report(request: CheckRequest, host: Host, examination: host_results.Examination) -> Report:
     if request.severity is not None:
-        found = msgspec.structs.replace(found, severity=request.severity)
-    diagnostics, servers = merge_findings(host, found.uri, found.servers)
-    counted = [finding for finding in diagnostics if finding.severity.counts(found.severity)]
+        examination = msgspec.structs.replace(examination, severity=request.severity)
+    diagnostics, servers = merge_findings(host, examination.uri, examination.servers)
+    counted = [finding for finding in diagnostics if finding.severity.counts(examination.severity)]
     report = Report(
-        path=found.path,
+        path=examination.path,
         verdict=verdict_of(counted, servers),
         diagnostics=diagnostics,
         servers=servers,
-        duration=found.duration,
-        stale_diagnostics=_stale_diagnostics(host, found),
-        severity=found.severity,
-        max_per_file=found.most,
+        duration=examination.duration,
+        stale_diagnostics=_stale_diagnostics(host, examination),
+        severity=examination.severity,
+        max_per_file=examination.most,
     )
-    return _compare(host, report, found)
+    return _compare(host, report, examination)
 
 
-def _stale_diagnostics(host: Host, found: host_results.Examination) -> list[Diagnostic]:
+def _stale_diagnostics(host: Host, examination: host_results.Examination) -> list[Diagnostic]:
     """Earlier findings of the servers that have not answered."""
     known: dict[tuple[Any, ...], Diagnostic] = {}
-    for one in found.servers:
-        if not one.memories:
+    for server in examination.servers:
+        if not server.memories:
             continue
-        read, _ = read_lists(host, one, found.uri, one.memories)
+        read, _ = read_lists(host, server, examination.uri, server.memories)
         known |= {(finding.range, finding.message): finding for finding in read}
     return [known[key] for key in sorted(known)]
 
 
-def _compare(host: Host, report: Report, found: host_results.Examination) -> Report:
+def _compare(host: Host, report: Report, examination: host_results.Examination) -> Report:
     """Add the comparison with the state before the edit; store a proven state for the next one."""
-    views = (one.view for one in found.servers if one.how != "none" and one.view is not None)
+    views = (
+        server.view
+        for server in examination.servers
+        if server.how != "none" and server.view is not None
+    )
     view = next(views, None)
     if view is None:
         return report
-    if found.before is not None:
+    if examination.before is not None:
         introduced, fixed, remaining = compare_findings(
-            found.before, view.text, report.diagnostics, proven_servers(report.servers)
+            examination.before, view.text, report.diagnostics, proven_servers(report.servers)
         )
         report = msgspec.structs.replace(
             report, introduced=introduced, fixed=fixed, remaining=remaining
         )
-    if found.on_disk and all(one.proven for one in report.servers if one.applies):
-        host.remember(found.path, Before(view.text, tuple(report.diagnostics)))
+    if examination.on_disk and all(
+        evidence.proven for evidence in report.servers if evidence.applies
+    ):
+        host.remember(examination.path, Before(view.text, tuple(report.diagnostics)))
     return report
 
 

@@ -64,14 +64,16 @@ def check_after(
     if request.gone:
         search = add_importers(host, search, request.gone, seconds)
     before = _baselines(host, search)
-    paths = tuple(one.path for one in request.files)
+    paths = tuple(file.path for file in request.files)
     checked = CheckAllRequest(paths=paths, seconds=time_left(request.seconds, search.waited))
     reports = list(check_all(checked, host).values())
     search = search_again(host, search, request.files, seconds).without(
-        str(one.path) for one in reports
+        str(report.path) for report in reports
     )
     others = OtherFiles()
-    answered = any(one.version is not None for report in reports for one in report.servers)
+    answered = any(
+        evidence.version is not None for report in reports for evidence in report.servers
+    )
     concerned = answered or bool(request.gone and search.lines)
     if concerned and not search.is_internal:
         scope = OtherScope(
@@ -109,26 +111,26 @@ def _unchecked(search: EditSearch) -> OtherFiles:
 
 def _baselines(host: Host, search: EditSearch) -> dict[str, Before]:
     """The known findings of the texts before the edit, by path."""
-    found: dict[str, Before] = {}
+    baselines: dict[str, Before] = {}
     for path, old in search.old.items():
         known = host.baseline(path)
         # Without an old text nothing was known: what is known now, another call has found since.
         if known is not None and known.text.value == old:
-            found[path] = known
-    return found
+            baselines[path] = known
+    return baselines
 
 
 def _old_findings(
     host: Host, reports: list[Report], search: EditSearch, known: dict[str, Before]
 ) -> dict[str, Before]:
     """The findings of texts before the edit that have not been checked, where that matters."""
-    wanted = {str(one.path) for one in reports if one.counted} - known.keys()
-    found: dict[str, Before] = {}
+    wanted = {str(report.path) for report in reports if report.counted} - known.keys()
+    old_findings: dict[str, Before] = {}
     for path, state in old_states(host, search.old, sorted(wanted), (), search.left):
         text = search.old.get(path)
         if text is not None and path in wanted:
-            found[path] = Before(Text(text), tuple(state.findings))
-    return found
+            old_findings[path] = Before(Text(text), tuple(state.findings))
+    return old_findings
 
 
 def _compare(host: Host, report: Report, before: Before | None) -> Report:

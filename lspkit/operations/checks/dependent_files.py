@@ -85,7 +85,7 @@ class EditSearch(msgspec.Struct, frozen=True):
     def without(self, paths: Iterable[str]) -> EditSearch:
         """The search without these files."""
         own = set(paths)
-        lines = {path: those for path, those in self.lines.items() if path not in own}
+        lines = {path: numbers for path, numbers in self.lines.items() if path not in own}
         return msgspec.structs.replace(self, lines=lines) if len(lines) < len(self.lines) else self
 
     def concerns(self, path: str, finding: Diagnostic, text: str) -> bool:
@@ -110,36 +110,36 @@ def find_dependents(
     lines: dict[str, set[int]] = {}
     names: dict[str, None] = {}
     reason, left, is_first, age, waited = "", seconds, False, 0.0, 0.0
-    unsearched = dict.fromkeys(one.path for one in files[MOST_EDITED:])
+    unsearched = dict.fromkeys(file.path for file in files[MOST_EDITED:])
     is_internal = 0 < len(files) <= MOST_EDITED
     known = host.known_diagnostics(None)
     searches: dict[tuple[str, ...], WordFiles] = {}
-    for one in files[:MOST_EDITED]:
+    for file in files[:MOST_EDITED]:
         until = time_left(ready_within, waited)
         try:
-            found = host.find_dependents(one.path, one.before, one.after, left, until)
+            dependents = host.find_dependents(file.path, file.before, file.after, left, until)
         except CancelledError:
             raise
         except LspkitError:
             is_internal = False
             continue  # its check says why no server can be asked
-        is_internal = is_internal and found.is_internal
-        old[found.path] = found.old
-        reason = reason or found.reason
-        unsearched |= dict.fromkeys(found.unsearched)
-        names |= dict.fromkeys(found.names)
-        for path, those in found.lines.items():
-            lines.setdefault(path, set()).update(those)
-        is_first, age = is_first or found.is_first, max(age, found.age)
-        left, waited = time_left(left, found.duration), waited + found.waited
-        holders = find_word_dependents(host, found, left, searches)
+        is_internal = is_internal and dependents.is_internal
+        old[dependents.path] = dependents.old
+        reason = reason or dependents.reason
+        unsearched |= dict.fromkeys(dependents.unsearched)
+        names |= dict.fromkeys(dependents.names)
+        for path, numbers in dependents.lines.items():
+            lines.setdefault(path, set()).update(numbers)
+        is_first, age = is_first or dependents.is_first, max(age, dependents.age)
+        left, waited = time_left(left, dependents.duration), waited + dependents.waited
+        holders = find_word_dependents(host, dependents, left, searches)
         for path, held in holders.lines.items():
             lines.setdefault(path, set()).update(held)
         if holders.reason:
             reason = reason or holders.reason
-            unsearched |= dict.fromkeys((found.path,))
+            unsearched |= dict.fromkeys((dependents.path,))
         left = time_left(left, holders.duration)
-    edited = {one.path for one in files} | old.keys()
+    edited = {file.path for file in files} | old.keys()
     paths = [path for path in lines if path not in edited]
     return EditSearch(
         old,
@@ -150,7 +150,7 @@ def find_dependents(
         # After the first search of a server, its first checks take longer, too.
         left=None if is_first and paths else left,
         waited=waited,
-        known=tuple(one for one in known if one.age > age),
+        known=tuple(report for report in known if report.age > age),
         is_first=is_first,
         is_internal=is_internal,
     )
@@ -160,23 +160,23 @@ def add_importers(
     host: Host, search: EditSearch, gone: tuple[str, ...], seconds: float | None = None
 ) -> EditSearch:
     """A search with the files that import files which the edit has removed."""
-    found = host.find_importers(gone, seconds)
-    lines = {path: set(those) for path, those in search.lines.items()}
-    for path, those in found.lines.items():
+    importers = host.find_importers(gone, seconds)
+    lines = {path: set(numbers) for path, numbers in search.lines.items()}
+    for path, numbers in importers.lines.items():
         if path not in search.old:
-            lines.setdefault(path, set()).update(those)
+            lines.setdefault(path, set()).update(numbers)
     return msgspec.structs.replace(
         search,
         # The state before cannot be shown to a server any more.
         old={path: old for path, old in search.old.items() if path not in gone},
-        lines={path: tuple(sorted(those)) for path, those in lines.items()},
-        reason=search.reason or found.reason,
-        unsearched=(*search.unsearched, *(gone if found.reason else ())),
-        importers=tuple(found.lines),
-        known=tuple(one for one in search.known if one.age > found.age),
+        lines={path: tuple(sorted(numbers)) for path, numbers in lines.items()},
+        reason=search.reason or importers.reason,
+        unsearched=(*search.unsearched, *(gone if importers.reason else ())),
+        importers=tuple(importers.lines),
+        known=tuple(report for report in search.known if report.age > importers.age),
         # Without an edited file, nothing was checked yet that a server had to read the project for.
-        left=time_left(search.left, found.duration) if search.old.keys() - set(gone) else None,
-        is_internal=search.is_internal and not found.lines,
+        left=time_left(search.left, importers.duration) if search.old.keys() - set(gone) else None,
+        is_internal=search.is_internal and not importers.lines,
     )
 
 
@@ -187,7 +187,7 @@ def search_again(
     the project. The check has told the runtime the new texts, so the old ones must be known."""
     if search.lines or not search.is_first or not search.names or None in search.old.values():
         return search
-    after = {one.path: one.after for one in files}
+    after = {file.path: file.after for file in files}
     again = find_dependents(
         host, [EditedFile(path, old, after.get(path)) for path, old in search.old.items()], seconds
     )
@@ -212,23 +212,23 @@ class _State(msgspec.Struct, frozen=True):
     @property
     def is_complete(self) -> bool:
         """Whether there can be no more findings, also not of a source that reads only the disk."""
-        return self.is_proven and all(one.applies for one in self.servers)
+        return self.is_proven and all(evidence.applies for evidence in self.servers)
 
 
 def proven_servers(servers: Iterable[Evidence]) -> set[str]:
     """The servers whose findings are all proven."""
-    applying = [one for one in servers if one.applies]
-    unproven = {one.server for one in applying if not one.proven}
-    return {one.server for one in applying} - unproven
+    applying = [evidence for evidence in servers if evidence.applies]
+    unproven = {evidence.server for evidence in applying if not evidence.proven}
+    return {evidence.server for evidence in applying} - unproven
 
 
 def read_states(host: Host, examined: Iterable[host_results.Elsewhere]) -> dict[str, _State]:
     """The findings of the servers by path."""
     states: dict[str, _State] = {}
-    for one in examined:
-        findings, servers = merge_findings(host, one.uri, one.servers)
-        path = str(findings[0].path) if findings and findings[0].path else uri_to_path(one.uri)
-        states[path or one.uri] = _State(findings, servers)
+    for file in examined:
+        findings, servers = merge_findings(host, file.uri, file.servers)
+        path = str(findings[0].path) if findings and findings[0].path else uri_to_path(file.uri)
+        states[path or file.uri] = _State(findings, servers)
     return states
 
 
@@ -236,13 +236,13 @@ def check_dependents(
     host: Host, search: EditSearch, paths: tuple[str, ...], scope: OtherScope
 ) -> OtherFiles:
     """The findings in other files than the edited ones, which are on disk."""
-    found = host.examine_others(paths, scope)
-    return compare_others(host, found, search, found.severity)
+    others = host.examine_others(paths, scope)
+    return compare_others(host, others, search, others.severity)
 
 
 def compare_others(
     host: Host,
-    found: host_results.OthersExamined,
+    others: host_results.OthersExamined,
     search: EditSearch,
     severity: Severity,
     *,
@@ -252,45 +252,49 @@ def compare_others(
 
     They are kept for the next comparison if the edit is on disk.
     """
-    if found.coverage == "none":
+    if others.coverage == "none":
         return OtherFiles()
-    states = read_states(host, found.elsewhere)
+    states = read_states(host, others.elsewhere)
     if on_disk:
         states |= _states_by_other_servers(
-            host, search, states, time_left(search.left, found.duration)
+            host, search, states, time_left(search.left, others.duration)
         )
     texts, before = _known_states(host, states)
-    dated = {path for path, one in states.items() if one.findings and path in texts}
+    dated = {path for path, state in states.items() if state.findings and path in texts}
     wanted = [
         path
         for path in sorted(dated - before.keys())
         if any(finding.severity.counts(severity) for finding in states[path].findings)
     ]
-    earlier: dict[str, list[Before]] = {path: [one] for path, one in before.items()}
+    earlier: dict[str, list[Before]] = {path: [baseline] for path, baseline in before.items()}
     if wanted:
-        left = time_left(search.left, found.duration)
+        left = time_left(search.left, others.duration)
         # A text before the edit does not bring back a file that is gone.
-        shown = [one for one in wanted if found.sees_unsaved and one not in search.importers]
+        shown = [path for path in wanted if others.sees_unsaved and path not in search.importers]
         first = [path for path, text in search.old.items() if text is not None and shown][:1]
         for path, state in old_states(host, search.old, first, shown, left):
             if path in wanted:
                 earlier.setdefault(path, []).append(Before(texts[path], tuple(state.findings)))
         undated = [path for path in wanted if path not in earlier]
-        for path, one in _reported_before(host, search, undated, texts):
-            earlier[path] = [one]
+        for path, baseline in _reported_before(host, search, undated, texts):
+            earlier[path] = [baseline]
     compared = _Comparison()
     for path in sorted(states):
         state = states[path]
         if path not in earlier and (path in search.lines or search.is_first):
             # Nothing is known from before: what does not concern the edit is taken for old.
             text = texts.get(path, Text(""))
-            old = [one for one in state.findings if not search.concerns(path, one, text.value)]
+            old = [
+                finding
+                for finding in state.findings
+                if not search.concerns(path, finding, text.value)
+            ]
             earlier[path] = [Before(text, tuple(old))]
         compared.add(path, state, earlier.get(path, []))
         if on_disk and path in texts and states[path].is_proven:
             last = Before(texts[path], tuple(states[path].findings))
             host.remember(Path(path), last, keeps_text=False)
-    return _result(found, states, compared, search, severity)
+    return _result(others, states, compared, search, severity)
 
 
 def _states_by_other_servers(
@@ -352,11 +356,11 @@ def _reported_before(
     host: Host, search: EditSearch, paths: Sequence[str], texts: dict[str, Text]
 ) -> list[tuple[str, Before]]:
     """What servers have reported by themselves about these files before the edit."""
-    found = known_findings(host, search.known) if paths else {}
+    findings = known_findings(host, search.known) if paths else {}
     return [
-        (path, Before(texts[path], tuple(found[Path(path)])))
+        (path, Before(texts[path], tuple(findings[Path(path)])))
         for path in paths
-        if Path(path) in found
+        if Path(path) in findings
     ]
 
 
@@ -374,13 +378,13 @@ def old_states(
     texts = {path: text for path, text in old.items() if text is not None}
     scope = OtherScope(first=tuple(paths), most=len(paths), only=True) if paths else None
     left = None if seconds is None else max(seconds, LEAST)
-    found: list[tuple[str, _State]] = []
+    complete_states: list[tuple[str, _State]] = []
     for path in edited:
         if path not in texts or (left is not None and left <= MOMENT):
             continue
-        beside = {other: text for other, text in texts.items() if other != path}
+        other_texts = {other: text for other, text in texts.items() if other != path}
         try:
-            seen = host.examine(path, texts[path], scope, left, beside)
+            seen = host.examine(path, texts[path], scope, left, other_texts)
         except CancelledError:
             raise
         except LspkitError:
@@ -389,8 +393,10 @@ def old_states(
         states = read_states(
             host, (host_results.Elsewhere(seen.uri, seen.servers), *seen.others.elsewhere)
         )
-        found += [(one, state) for one, state in states.items() if state.is_complete]
-    return found
+        complete_states += [
+            (seen_path, state) for seen_path, state in states.items() if state.is_complete
+        ]
+    return complete_states
 
 
 class _Comparison:
@@ -407,11 +413,11 @@ class _Comparison:
         A finding is old if it was there in every earlier state; if none is known, it is new.
         """
         remaining, fixed = state.findings if earlier else [], list[Diagnostic]()
-        for one in earlier:
+        for baseline in earlier:
             _, fixed, remaining = compare_findings(
-                one, one.text, remaining, proven_servers(state.servers)
+                baseline, baseline.text, remaining, proven_servers(state.servers)
             )
-        new = [one for one in state.findings if one not in remaining]
+        new = [finding for finding in state.findings if finding not in remaining]
         for kept, findings in (
             (self.introduced, new),
             (self.fixed, fixed),
@@ -422,7 +428,7 @@ class _Comparison:
 
 
 def _result(
-    found: host_results.OthersExamined,
+    others: host_results.OthersExamined,
     states: dict[str, _State],
     compared: _Comparison,
     search: EditSearch,
@@ -448,7 +454,7 @@ def _result(
     if verdict is Verdict.CLEAN and (left or search.reason):
         verdict = Verdict.UNKNOWN
     return OtherFiles(
-        found.coverage,
+        others.coverage,
         verdict,
         by_path,
         unknown,

@@ -74,7 +74,7 @@ def enclosing_name(lines: Sequence[str], number: int, after: str, *, inferred: b
     heads = [place for place, at in enumerate(around) if place and _HEAD.match(lines[at])]
     if heads:
         statement = lines[around[heads[0] - 1]]
-        is_declared = not inferred or any(_DECLARED.search(lines[around[one]]) for one in heads)
+        is_declared = not inferred or any(_DECLARED.search(lines[around[head]]) for head in heads)
         if not (_OF_OBJECT if is_declared else _HANDS_ON).match(statement):
             return ""
     for at in reversed(around):
@@ -150,7 +150,7 @@ class WordDependents(msgspec.Struct):
 
 def find_word_dependents(
     host: Host,
-    found: host_results.Dependents,
+    dependents: host_results.Dependents,
     seconds: float | None,
     searches: dict[tuple[str, ...], WordFiles],
 ) -> WordDependents:
@@ -159,14 +159,14 @@ def find_word_dependents(
     If the text before the edit is not known, nobody knows which names are gone: then all files that
     import the edited one are concerned.
     """
-    result, module = WordDependents(), import_word(found.path)
-    names = dict.fromkeys(() if found.old is None else found.words)
-    stem = os.path.basename(found.path).partition(".")[0]
-    modules = [module, stem] if found.old is None or found.has_star else []
+    result, module = WordDependents(), import_word(dependents.path)
+    names = dict.fromkeys(() if dependents.old is None else dependents.words)
+    stem = os.path.basename(dependents.path).partition(".")[0]
+    modules = [module, stem] if dependents.old is None or dependents.has_star else []
     wanted = list(dict.fromkeys((*names, *modules)))
-    if found.has_star:
+    if dependents.has_star:
         result.reason = STAR
-    inside = set(() if matches_by_members(found.path) else found.inside)
+    inside = set(() if matches_by_members(dependents.path) else dependents.inside)
     texts: dict[str, list[str]] = {}
     for _ in range(MOST_ROUNDS):
         left = None if seconds is None else max(seconds, LEAST) - result.duration
@@ -175,7 +175,9 @@ def find_word_dependents(
         try:
             held = searches.get(tuple(wanted))
             if held is None:
-                held = host.find_words(found.path, found.path, tuple(wanted), (module,), left)
+                held = host.find_words(
+                    dependents.path, dependents.path, tuple(wanted), (module,), left
+                )
                 result.duration += held.duration
                 searches[tuple(wanted)] = held
         except CancelledError:
@@ -189,12 +191,12 @@ def find_word_dependents(
             uses = [word for word in words if _is_use(word, names)]
             if not uses:
                 continue
-            if path != found.path:
+            if path != dependents.path:
                 lines = {word.line for word in words if word.part != "comment"}
                 result.lines.setdefault(path, set()).update(lines)
             if path not in texts:
                 texts[path] = _lines_of(host, path)
-            sure = _sure_uses(path, uses, found)
+            sure = _sure_uses(path, uses, dependents)
             if len(sure) > MOST_USES:
                 result.reason = result.reason or SPREAD
             users |= dict.fromkeys(_users(path, texts[path], sure[:MOST_USES], inside))
@@ -207,13 +209,13 @@ def find_word_dependents(
     return result
 
 
-def _sure_uses(path: str, uses: list[Word], found: host_results.Dependents) -> list[Word]:
+def _sure_uses(path: str, uses: list[Word], dependents: host_results.Dependents) -> list[Word]:
     """The uses of what has changed, and not of something else with the name of a member."""
-    known = found.lines.get(path, ())
+    known = dependents.lines.get(path, ())
     return [
         word
         for word in uses
-        if word.word not in found.members or path == found.path or word.line in known
+        if word.word not in dependents.members or path == dependents.path or word.line in known
     ]
 
 
@@ -233,15 +235,15 @@ def _users(
     `inside` are classes whose members alone have changed; their heirs are added.
     """
     inferred = infers_types(path)
-    for one in uses:
-        if one.line > len(lines):
+    for use in uses:
+        if use.line > len(lines):
             continue  # the file has changed meanwhile
-        if one.word in inside:
-            heir = heir_name(lines, one.line - 1, one.after)
+        if use.word in inside:
+            heir = heir_name(lines, use.line - 1, use.after)
             inside |= {heir} if heir else set()
             yield heir
         else:
-            yield enclosing_name(lines, one.line - 1, one.after, inferred=inferred)
+            yield enclosing_name(lines, use.line - 1, use.after, inferred=inferred)
 
 
 def _is_use(word: Word, names: Container[str]) -> bool:

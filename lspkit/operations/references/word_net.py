@@ -157,10 +157,10 @@ def cast_net(
         return None
     folder = os.path.basename(os.path.dirname(meaning.path))
     near = tuple(filter(None, (import_word(meaning.path), meaning.owner, folder)))
-    found = host.find_words(request.path, meaning.path, (meaning.name,), near, SEARCH_SECONDS)
-    code = found.code
+    word_files = host.find_words(request.path, meaning.path, (meaning.name,), near, SEARCH_SECONDS)
+    code = word_files.code
     if request.text is not None:
-        code.pop(found.path, None)  # the words on disk are not those of the caller's text
+        code.pop(word_files.path, None)  # the words on disk are not those of the caller's text
     keys = frozenset(_keys(known))
 
     def left(meaning: Meaning) -> dict[str, tuple[Word, ...]]:
@@ -175,7 +175,7 @@ def cast_net(
         more = _targets(host, DeclarationRequest, request, line, column)
         meaning = msgspec.structs.replace(meaning, declared=(*meaning.declared, *more))
         words = left(meaning)
-    return WordNet(meaning, words, keys, found.reason)
+    return WordNet(meaning, words, keys, word_files.reason)
 
 
 def open_files(host: Host, net: WordNet) -> None:
@@ -195,23 +195,23 @@ def ask_meanings(host: Host, net: WordNet) -> Findings:
             is_declared = (path, word.line) in net.meaning.lines
             (declared if is_declared else left).append((path, word))
     opened = set(net.files)
-    asked = [(path, word) for path, word in left if path in opened][:MOST_QUESTIONS]
-    chosen = set(asked)
+    pairs = [(path, word) for path, word in left if path in opened][:MOST_QUESTIONS]
+    chosen = set(pairs)
     not_asked = [_location(*place) for place in left if place not in chosen]
     answers: list[Answer[Location] | LspkitError] = host.do_all(
-        [DefinitionRequest(path=path, line=word.line, column=word.column) for path, word in asked],
+        [DefinitionRequest(path=path, line=word.line, column=word.column) for path, word in pairs],
         AT_ONCE,
         ASK_SECONDS,
     )
     copies = _copies(host, net.meaning, answers)
-    places, unsure = judged(asked, answers, net, copies)
+    places, unsure = judged(pairs, answers, net, copies)
     late = [place for place in unsure if isinstance(answers[place], RequestTimeoutError)]
     return Findings(
         [_location(*place) for place in declared],
-        [_location(*asked[place]) for place in places],
-        [_location(*asked[place]) for place in places if _leads_only_to(answers[place], copies)],
-        [_location(*asked[place]) for place in unsure if place not in late],
-        [*(_location(*asked[place]) for place in late), *not_asked],
+        [_location(*pairs[place]) for place in places],
+        [_location(*pairs[place]) for place in places if _leads_only_to(answers[place], copies)],
+        [_location(*pairs[place]) for place in unsure if place not in late],
+        [*(_location(*pairs[place]) for place in late), *not_asked],
         net.reason,
     )
 
@@ -266,9 +266,9 @@ def _targets(
     column: int,
 ) -> list[Location]:
     """The files and places that a question about the position leads to."""
-    asked = kind(path=request.path, text=request.text, line=line, column=column)
+    question = kind(path=request.path, text=request.text, line=line, column=column)
     try:
-        places: list[Location] = OPERATIONS[kind].run(asked, host)
+        places: list[Location] = OPERATIONS[kind].run(question, host)
     except CancelledError:
         raise
     except LspkitError:
@@ -362,16 +362,17 @@ def _kept(
     words: dict[str, tuple[Word, ...]], keeps: Callable[[str, Word], bool]
 ) -> dict[str, tuple[Word, ...]]:
     kept = {
-        path: tuple(word for word in those if keeps(path, word)) for path, those in words.items()
+        path: tuple(word for word in file_words if keeps(path, word))
+        for path, file_words in words.items()
     }
-    return {path: those for path, those in kept.items() if those}
+    return {path: file_words for path, file_words in kept.items() if file_words}
 
 
 # What the answers say
 
 
 def judged(
-    asked: Sequence[tuple[str, Word]],
+    pairs: Sequence[tuple[str, Word]],
     answers: Sequence[Answer[Location] | LspkitError],
     net: WordNet,
     copies: frozenset[str],
@@ -388,7 +389,7 @@ def judged(
     is_new = True
     while is_new:
         is_new = False
-        for number, (path, word) in enumerate(asked):
+        for number, (path, word) in enumerate(pairs):
             if number not in places and any(
                 target in means or target[:2] in lines or target[0] in copies
                 for target in targets[number]
@@ -396,7 +397,7 @@ def judged(
                 places[number] = None
                 means.add((path, word.line, word.column))
                 is_new = True
-    imports = {(path, word.line) for path, word in asked if _IMPORTS.search(word.before)}
+    imports = {(path, word.line) for path, word in pairs if _IMPORTS.search(word.before)}
     unsure = [
         number
         for number, answer in enumerate(answers)
@@ -406,7 +407,7 @@ def judged(
             or all(target[:2] in imports for target in targets[number])
             or (
                 net.meaning.is_fixture
-                and all(target[0] == asked[number][0] for target in targets[number])
+                and all(target[0] == pairs[number][0] for target in targets[number])
             )
         )
     ]
@@ -426,11 +427,11 @@ def _copies(
     }
     if not targets:
         return frozenset()
-    found = host.find_places("", "", tuple(targets.values()), texts=False)
+    places = host.find_places("", "", tuple(targets.values()), texts=False)
     return frozenset(
         os.path.realpath(path)
         for path, uri in targets.items()
-        if _INSTALLED in path or not found[uri].own
+        if _INSTALLED in path or not places[uri].own
     )
 
 

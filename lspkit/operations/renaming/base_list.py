@@ -51,17 +51,17 @@ def _in_python(header: str) -> Iterator[int]:
     #: The number of open brackets around the value of a keyword; 0 outside of one.
     value_depth = 0
     for token in _PYTHON_TOKEN.finditer(header):
-        said = token[0]
-        if said in ("(", "[", "{"):
-            brackets.append(said)
-        elif said in (")", "]", "}"):
-            if not brackets or (said == ")" and len(brackets) == 1):
+        text = token[0]
+        if text in ("(", "[", "{"):
+            brackets.append(text)
+        elif text in (")", "]", "}"):
+            if not brackets or (text == ")" and len(brackets) == 1):
                 return
             brackets.pop()
             value_depth = 0 if value_depth > len(brackets) else value_depth
-        elif said == "," and len(brackets) == value_depth:
+        elif text == "," and len(brackets) == value_depth:
             value_depth = 0
-        elif said == ":" and not brackets:
+        elif text == ":" and not brackets:
             return
         elif token["keyword"] and not value_depth:
             value_depth = len(brackets)
@@ -77,20 +77,20 @@ def _before_body(header: str) -> list[int]:
     closing: list[str] = []
     in_parameters = False
     for token in _TOKEN.finditer(header):
-        said = token[0]
-        if not closing and said in ("{", _CONDITIONS):
+        text = token[0]
+        if not closing and text in ("{", _CONDITIONS):
             return names
-        if said in _CLOSING:
+        if text in _CLOSING:
             # Those before any base class are of the constructor.
-            in_parameters = in_parameters or (said == "(" and not closing and not names)
-            closing.append(_CLOSING[said])
-        elif closing and said == closing[-1]:
+            in_parameters = in_parameters or (text == "(" and not closing and not names)
+            closing.append(_CLOSING[text])
+        elif closing and text == closing[-1]:
             closing.pop()
             in_parameters = in_parameters and bool(closing)
-        elif said == "\n" and not closing and in_first_line is None:
+        elif text == "\n" and not closing and in_first_line is None:
             in_first_line = len(names)
         elif (
-            token["name"] and said not in _KEYWORDS and not in_parameters and set(closing) <= {")"}
+            token["name"] and text not in _KEYWORDS and not in_parameters and set(closing) <= {")"}
         ):
             names.append(token.start())
     return names[:in_first_line]

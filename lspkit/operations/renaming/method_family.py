@@ -53,9 +53,9 @@ class Class(msgspec.Struct, frozen=True):
 
     def member(self, name: str) -> Location | None:
         """Where it declares a member of this name."""
-        for one in self.symbol.children:
-            if one.kind in MEMBERS and name_parts(one.name)[-1] == name:
-                return Location(one.path, one.selection, one.uri)
+        for child in self.symbol.children:
+            if child.kind in MEMBERS and name_parts(child.name)[-1] == name:
+                return Location(child.path, child.selection, child.uri)
         return None
 
 
@@ -109,9 +109,9 @@ def _declared_at(
             if place.path is None:
                 continue
             for owner in _classes_in(host, str(place.path), family):
-                for one in owner.symbol.children:
-                    if one.kind in MEMBERS and _holds(one.selection, place.range.start):
-                        return owner, name_parts(one.name)[-1]
+                for child in owner.symbol.children:
+                    if child.kind in MEMBERS and _holds(child.selection, place.range.start):
+                        return owner, name_parts(child.name)[-1]
     except LspkitError:
         return None  # without symbols or definitions it is not known to be a method
     return None
@@ -124,15 +124,15 @@ def _search(host: Host, own: Class, name: str, family: Family) -> None:
         if len(seen) > MOST_CLASSES:
             family.missed(f"there are more than {MOST_CLASSES} classes")
             return
-        one = todo.pop(0)
-        member = one.member(name)
+        owner = todo.pop(0)
+        member = owner.member(name)
         if member is not None and member not in family.members:
             family.members.append(member)
-        if not _is_own(host, one):
+        if not _is_own(host, owner):
             # What else derives from a class of a library is no relative.
             family.in_libraries += [] if member is None else [member]
             continue
-        relatives = _ancestors(host, one, name, family)
+        relatives = _ancestors(host, owner, name, family)
         overriding = []
         if member is not None and family.has_implementations:
             try:
@@ -141,77 +141,77 @@ def _search(host: Host, own: Class, name: str, family: Family) -> None:
                 family.has_implementations = False
         relatives += overriding
         # Some servers return only the member itself.
-        if all(other.key == one.key for other in overriding):
-            relatives += _derived(host, one, family)
+        if all(other.key == owner.key for other in overriding):
+            relatives += _derived(host, owner, family)
         for other in relatives:
             if other.key not in seen:
                 seen.add(other.key)
                 todo.append(other)
 
 
-def _is_own(host: Host, one: Class) -> bool:
+def _is_own(host: Host, owner: Class) -> bool:
     """Whether a class is part of the project, rather than of a library."""
-    uri = one.symbol.uri
+    uri = owner.symbol.uri
     places = host.find_places("", "", (uri,), texts=False)
     return places[uri].own
 
 
 def _overriding(host: Host, member: Location, family: Family) -> list[Class]:
     """The classes with implementations of a member."""
-    found: list[Class] = []
+    owners: list[Class] = []
     request = ImplementationRequest(path=str(member.path), line=member.line, column=member.column)
     for place in _ask(request, host):
         if place.path is None:
             continue
         for owner in _classes_in(host, str(place.path), family):
-            if any(_holds(one.selection, place.range.start) for one in owner.symbol.children):
-                found.append(owner)
-    return found
+            if any(_holds(child.selection, place.range.start) for child in owner.symbol.children):
+                owners.append(owner)
+    return owners
 
 
-def _ancestors(host: Host, one: Class, name: str, family: Family) -> list[Class]:
+def _ancestors(host: Host, owner: Class, name: str, family: Family) -> list[Class]:
     """The nearest classes above a class that have a member of this name.
 
     A class between them, without the member, has other derived classes, which are no relatives.
     """
-    found: list[Class] = []
-    todo, seen = [one], {one.key}
+    ancestors: list[Class] = []
+    todo, seen = [owner], {owner.key}
     while todo:
         if len(seen) > MOST_CLASSES:
-            family.missed(f"there are more than {MOST_CLASSES} classes above {one.symbol.name}")
+            family.missed(f"there are more than {MOST_CLASSES} classes above {owner.symbol.name}")
             break
         for base in _bases(host, todo.pop(), family):
             if base.key in seen:
                 continue
             seen.add(base.key)
-            (found if base.member(name) is not None else todo).append(base)
-    return found
+            (ancestors if base.member(name) is not None else todo).append(base)
+    return ancestors
 
 
-def _bases(host: Host, one: Class, family: Family) -> list[Class]:
+def _bases(host: Host, heir: Class, family: Family) -> list[Class]:
     """The base classes that the header of a class names."""
-    found: list[Class] = []
-    text = host.read_text(one.path)
-    names = _base_names(text, one)
+    bases: list[Class] = []
+    text = host.read_text(heir.path)
+    names = _base_names(text, heir)
     if len(names) > MOST_BASES:
-        family.missed(f"{one.symbol.name} has more than {MOST_BASES} base classes")
+        family.missed(f"{heir.symbol.name} has more than {MOST_BASES} base classes")
     for line, column in names[:MOST_BASES]:
-        places = _ask(DefinitionRequest(path=one.path, line=line, column=column), host)
+        places = _ask(DefinitionRequest(path=heir.path, line=line, column=column), host)
         for place in places:
             if place.path is None:
                 continue
             for other in _classes_in(host, str(place.path), family):
-                if _holds(other.symbol.selection, place.range.start) and other.key != one.key:
-                    found.append(other)
-    return found
+                if _holds(other.symbol.selection, place.range.start) and other.key != heir.key:
+                    bases.append(other)
+    return bases
 
 
-def _derived(host: Host, one: Class, family: Family) -> list[Class]:
+def _derived(host: Host, base: Class, family: Family) -> list[Class]:
     """The classes whose headers name a class as their base."""
     request = ReferencesRequest(
-        path=one.path,
-        line=one.symbol.line,
-        column=one.symbol.column,
+        path=base.path,
+        line=base.symbol.line,
+        column=base.symbol.column,
         include_declaration=False,
     )
     places = _ask(request, host)
@@ -220,25 +220,25 @@ def _derived(host: Host, one: Class, family: Family) -> list[Class]:
         if place.path is not None:
             files.setdefault(str(place.path), []).append(place.range.start)
     if len(files) > MOST_FILES:
-        family.missed(f"more than {MOST_FILES} files refer to {one.symbol.name}")
-    found: list[Class] = []
+        family.missed(f"more than {MOST_FILES} files refer to {base.symbol.name}")
+    derived: list[Class] = []
     for path, starts in list(files.items())[:MOST_FILES]:
         text = host.read_text(path)
         for other in _classes_in(host, path, family):
             names = {Position(*name) for name in _base_names(text, other)}
-            if other.key != one.key and names.intersection(starts):
-                found.append(other)
-    return found
+            if other.key != base.key and names.intersection(starts):
+                derived.append(other)
+    return derived
 
 
-def _base_names(text: Text, one: Class) -> list[tuple[int, int]]:
+def _base_names(text: Text, heir: Class) -> list[tuple[int, int]]:
     """Line and column of each name of a base class in the header of a class."""
-    first, at = one.symbol.selection.end.line, one.symbol.selection.end.column - 1
-    last = min(text.line_count, one.symbol.range.end.line, first + HEADER_LINES)
+    first, at = heir.symbol.selection.end.line, heir.symbol.selection.end.column - 1
+    last = min(text.line_count, heir.symbol.range.end.line, first + HEADER_LINES)
     lines = [text.line(number - 1) for number in range(first, last + 1)]
     header = "\n".join(lines)[at : at + LONGEST_HEADER]
     places: list[tuple[int, int]] = []
-    for start in find_base_names(header, one.path):
+    for start in find_base_names(header, heir.path):
         before = header[:start]
         row = before.count("\n")
         column = start - before.rfind("\n") if row else at + start + 1
@@ -251,15 +251,15 @@ def _classes_in(host: Host, path: str, family: Family) -> list[Class]:
     if path in family.classes:
         return family.classes[path]
     symbols = _ask(DocumentSymbolsRequest(path=path), host)
-    found: list[Class] = []
+    classes: list[Class] = []
     todo = list(symbols)
     while todo:
         symbol = todo.pop()
         todo += symbol.children
         if symbol.kind in CLASSES:
-            found.append(Class(path, symbol))
-    family.classes[path] = found
-    return found
+            classes.append(Class(path, symbol))
+    family.classes[path] = classes
+    return classes
 
 
 def _holds(range: Range, place: Position) -> bool:

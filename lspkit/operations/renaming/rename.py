@@ -42,7 +42,10 @@ def covers(edit: WorkspaceEdit, place: Location) -> bool:
     """Whether an edit changes the name at a place."""
     return any(
         change.path == place.path
-        and any(one.range.start <= place.range.start <= one.range.end for one in change.edits)
+        and any(
+            replacement.range.start <= place.range.start <= replacement.range.end
+            for replacement in change.edits
+        )
         for change in edit.changes
         if isinstance(change, FileEdit)
     )
@@ -51,10 +54,10 @@ def covers(edit: WorkspaceEdit, place: Location) -> bool:
 def changed_places(edit: WorkspaceEdit) -> list[Location]:
     """The places that an edit changes."""
     return [
-        Location(change.path, one.range, change.uri)
+        Location(change.path, replacement.range, change.uri)
         for change in edit.changes
         if isinstance(change, FileEdit)
-        for one in change.edits
+        for replacement in change.edits
     ]
 
 
@@ -78,17 +81,17 @@ def merge(edit: WorkspaceEdit, other: WorkspaceEdit) -> WorkspaceEdit | None:
     return msgspec.structs.replace(edit, changes=tuple(changes))
 
 
-def _join(one: FileEdit, other: FileEdit) -> FileEdit | None:
-    if one.before != other.before or one.before is None:
+def _join(change: FileEdit, other: FileEdit) -> FileEdit | None:
+    if change.before != other.before or change.before is None:
         return None
     edits: list[TextEdit] = sorted(
-        {*one.edits, *other.edits}, key=lambda edit: (edit.range, edit.new_text)
+        {*change.edits, *other.edits}, key=lambda edit: (edit.range, edit.new_text)
     )
     for first, second in itertools.pairwise(edits):
         if second.range.start < first.range.end or first.range == second.range:
             return None
-    after = apply_text_edits(Text(one.before), edits)
-    return msgspec.structs.replace(one, edits=tuple(edits), after=after)
+    after = apply_text_edits(Text(change.before), edits)
+    return msgspec.structs.replace(change, edits=tuple(edits), after=after)
 
 
 # Which names a language allows. Pure.
@@ -172,7 +175,7 @@ def check_new_name(path: str, name: str) -> None:
     rule = RULES.get(os.path.splitext(path)[1].lower())
     if rule is None:
         return
-    bare = next((name.removeprefix(one) for one in rule.before if name.startswith(one)), name)
+    bare = next((name.removeprefix(mark) for mark in rule.before if name.startswith(mark)), name)
     allowed = f"a name that {rule.language} allows"
     if name in rule.keywords:
         raise PositionError(f"{name} is a keyword of {rule.language}", bounds=allowed)
@@ -378,11 +381,11 @@ def _with_texts(
     for place in places:
         if place.path is not None:
             ranges.setdefault(place.path, []).append(place.range)
-    for path, those in ranges.items():
+    for path, file_ranges in ranges.items():
         text = host.read_text(str(path))
         edits = [
             TextEdit(range, new_name)
-            for range in those
+            for range in file_ranges
             if text.has_word_at(range.start.line - 1, range.start.column - 1, name)
         ]
         change = FileEdit(
@@ -406,7 +409,8 @@ def _with_exports(
             continue
         text = Text(change.before)
         if change.path.suffix in PYTHON_SUFFIXES and any(
-            is_bound_by(text.line(one.range.start.line - 1), meaning.name) for one in change.edits
+            is_bound_by(text.line(replacement.range.start.line - 1), meaning.name)
+            for replacement in change.edits
         ):
             uri = path_to_uri(str(change.path))
             places = [
@@ -430,9 +434,9 @@ def _rename_member(request: RenameRequest, host: Host, member: Location) -> Work
 
 
 def _not_followed(edit: WorkspaceEdit, left: tuple[Location, ...], problems: list[str]) -> Caveat:
-    places = ", ".join(str(one) for one in left[:SHOWN]) + (", …" if len(left) > SHOWN else "")
-    told = [f"methods of the same family keep their name: {places}"] if left else []
-    return Caveat("overrides not followed", "; ".join([*told, *problems]), edit.server, left)
+    places = ", ".join(str(place) for place in left[:SHOWN]) + (", …" if len(left) > SHOWN else "")
+    messages = [f"methods of the same family keep their name: {places}"] if left else []
+    return Caveat("overrides not followed", "; ".join([*messages, *problems]), edit.server, left)
 
 
 def _rename_at(request: RenameRequest, host: Host, line: int, column: int) -> WorkspaceEdit:
@@ -457,21 +461,21 @@ def _rename_at(request: RenameRequest, host: Host, line: int, column: int) -> Wo
         span="all",
     )
     replies = host.ask(question)
-    found = _first_edit(host, replies)
-    if found is None:
+    proposal = _first_edit(host, replies)
+    if proposal is None:
         return WorkspaceEdit()
-    marked = _files_with_mark(host, *found)
+    marked = _files_with_mark(host, *proposal)
     if marked:
         # After a sync the server has the texts without byte order marks, and counts like lspkit.
         for path in marked:
             host.sync_file(path, None)
         replies = host.ask(question)
-        found = _first_edit(host, replies)
-    if found is None:
+        proposal = _first_edit(host, replies)
+    if proposal is None:
         return WorkspaceEdit()
-    edit = translate_edit(host, *found)
+    edit = translate_edit(host, *proposal)
     # The edit is of one server: what another one has failed at does not make it incomplete.
-    own = tuple(one for one in found[1].caveats if one.server == found[1].server)
+    own = tuple(caveat for caveat in proposal[1].caveats if caveat.server == proposal[1].server)
     return msgspec.structs.replace(edit, caveats=own)
 
 
@@ -486,7 +490,7 @@ def _first_edit(host: Host, replies: list[Reply]) -> tuple[WireEdit, Reply] | No
 
 def _files_with_mark(host: Host, wire: WireEdit, reply: Reply) -> list[str]:
     """The files of an edit that begin with a byte order mark."""
-    documents = (one.text_document for one in changes_of(wire))
-    uris = tuple(one.uri for one in documents if one is not None)
+    documents = (change.text_document for change in changes_of(wire))
+    uris = tuple(document.uri for document in documents if document is not None)
     places = host.find_places(reply.server, reply.view.uri, uris, texts=True)
-    return [str(one.path) for one in places.values() if one.marked]
+    return [str(place.path) for place in places.values() if place.marked]
