@@ -90,11 +90,11 @@ class Source:
 
     def problems(self) -> Problems:
         """A new list of problems, with a warning for each duplicate key."""
-        found = Problems(self.file, self.line_of)
+        findings = Problems(self.file, self.line_of)
         if self._doubled:
             for path in self._positions[1]:
-                found.warn(path, "the key occurs more than once; the last one is used")
-        return found
+                findings.warn(path, "the key occurs more than once; the last one is used")
+        return findings
 
 
 def read_source(file: str, kind: FileKind) -> Source | None:

@@ -70,18 +70,20 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
         believed = {"global", "given"} | (
             {"project"} if self.standing.policy == "always" else set()
         )
-        said = [
+        tables = [
             merge.servers_in(layer.values)
             for layer in self.layers
             if layer.origin.layer in believed
         ]
-        return frozenset(id for servers in said for id, one in servers.items() if "command" in one)
+        return frozenset(
+            id for servers in tables for id, entry in servers.items() if "command" in entry
+        )
 
     @property
     def warning_lines(self) -> tuple[str, ...]:
         """The warnings, without settings that need trust: there is one line about all of them."""
-        told = [warning for warning in self.warnings if warning.place not in self.held_back]
-        return tuple(one_line(str(warning)) for warning in told)
+        warnings = [warning for warning in self.warnings if warning.place not in self.held_back]
+        return tuple(one_line(str(warning)) for warning in warnings)
 
     def source(self, id: str, *, built_in: bool) -> str:
         """Where a server is configured: `built-in`, `global`, `project`, `given`, or `merged`."""
@@ -108,13 +110,14 @@ def load(
     server may be configured under any of them. `standing` is a trust decision known already.
     """
     root = os.path.abspath(root)
-    origin, said, project = _read_sources(root, given, environ, home)
+    origin, settings, project = _read_sources(root, given, environ, home)
     own = merge.Layer(
-        origin, use_server_ids(expand_variables(said.values, said.source, environ), aliases)
+        origin,
+        use_server_ids(expand_variables(settings.values, settings.source, environ), aliases),
     )
     if standing is None:
         # For the values as written: new aliases must not change what was trusted.
-        standing = _decide_trust(project, root, said, environ, trusted)
+        standing = _decide_trust(project, root, settings, environ, trusted)
     layers = [merge.Layer(merge.Origin("built-in"), parse.BUILT_IN_VALUES), own]
     ours = merge.merge_layers(parse.BUILT_IN_VALUES, own.values)
     theirs, blocked = _gate_project(
@@ -138,7 +141,7 @@ def load(
             blocked_setting.place for blocked_setting in blocked if blocked_setting.place
         ),
         standing=standing,
-        warnings=_all_warnings(said, project, standing, blocked, own, aliases),
+        warnings=_all_warnings(settings, project, standing, blocked, own, aliases),
         origins=merge.origins_of(layers, values),
         environ=environ,
     )
@@ -150,12 +153,12 @@ def _read_sources(
     """The settings of the user or of the embedding program, their origin, and the project's."""
     closer = functools.partial(check_security, environ=environ)
     if given is not None:
-        said = parse.read_given(given, closer)
-        named = None if said.source is None else said.source.file
-        return merge.Origin("given", named), said, Project()
+        settings = parse.read_given(given, closer)
+        named = None if settings.source is None else settings.source.file
+        return merge.Origin("given", named), settings, Project()
     file = global_file(environ, home or user_home(environ))
-    said = _read_global(file, root, environ, closer)
-    return merge.Origin("global", file), said, read_project(root)
+    settings = _read_global(file, root, environ, closer)
+    return merge.Origin("global", file), settings, read_project(root)
 
 
 def _read_global(
@@ -182,13 +185,15 @@ def _read_global(
 def _decide_trust(
     project: Project,
     root: str,
-    said: parse.ParsedConfig,
+    settings: parse.ParsedConfig,
     environ: Mapping[str, str],
     trusted: bool | None,
 ) -> TrustDecision:
     """Whether the project is trusted, by the security settings of the user."""
     usual = parse.BUILT_IN_VALUES["security"]
-    security = convert(merge.merge_values(usual, said.values.get("security", {})), SecurityConfig)
+    security = convert(
+        merge.merge_values(usual, settings.values.get("security", {})), SecurityConfig
+    )
     return trust_of(project.file, root, project.values, security, environ, trusted)
 
 
@@ -207,7 +212,7 @@ def _gate_project(
 
 
 def _all_warnings(
-    said: parse.ParsedConfig,
+    settings: parse.ParsedConfig,
     project: Project,
     standing: TrustDecision,
     blocked: Sequence[ConfigWarning],
@@ -217,7 +222,7 @@ def _all_warnings(
     """The warnings about all sources, in the order in which they are shown."""
     theirs = merge.Layer(merge.Origin("project", project.file), project.values)
     return (
-        *said.warnings,
+        *settings.warnings,
         *project.warnings,
         *([ConfigWarning(standing.warning)] if standing.warning else []),
         *_untrusted_warnings(project, standing),
@@ -241,7 +246,7 @@ def use_server_ids(values: dict[str, Any], aliases: Mapping[str, str] | None) ->
     if not aliases or not any(name in aliases for name in servers):
         return values
     made: dict[str, Any] = {}
-    for name in sorted(servers, key=lambda one: (one not in aliases, one)):
+    for name in sorted(servers, key=lambda server_name: (server_name not in aliases, server_name)):
         id = aliases.get(name, name)
         made = merge.merge_layers({"lsp": made}, {"lsp": {id: servers[name]}})["lsp"]
     return {**values, "lsp": made}
@@ -253,19 +258,19 @@ def _unknown_server_warnings(
     """Warnings about unknown servers without a command: their names are probably misspelt."""
     if aliases is None:
         return []
-    said = [
-        (layer.origin.file, id, one)
+    entries = [
+        (layer.origin.file, id, entry)
         for layer in layers
-        for id, one in merge.servers_in(layer.values).items()
+        for id, entry in merge.servers_in(layer.values).items()
     ]
-    known = {*EXECUTION_KEYS, *aliases, *(id for _, id, one in said if "command" in one)}
+    known = {*EXECUTION_KEYS, *aliases, *(id for _, id, entry in entries if "command" in entry)}
     message = "no server has this name, and there is no command to start one"
     return [
         ConfigWarning(
             f"{message}{suggestion_for(id, EXECUTION_KEYS)}", file, place=place_of(("lsp", id))
         )
-        for file, id, one in said
-        if id not in known and one.get("disabled") is not True
+        for file, id, entry in entries
+        if id not in known and entry.get("disabled") is not True
     ]
 
 
@@ -278,11 +283,11 @@ def _unknown_server_warnings(
 
 def check_security(given: Object, environ: Mapping[str, str]) -> None:
     """Note a fault for each invalid pattern."""
-    said = given.peek("security")
-    if not isinstance(said, dict):
+    value = given.peek("security")
+    if not isinstance(value, dict):
         return
     # Other faults of the section are noted when it is read.
-    section = Object(said, (*given.path, "security"), Problems())
+    section = Object(value, (*given.path, "security"), Problems())
     for path, entry in _text_entries(section, "trustedProjectRoots"):
         if expected := _root_mistake(entry, environ):
             given.findings.refuse(path, expected)

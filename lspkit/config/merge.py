@@ -58,7 +58,7 @@ def merge_values(earlier: Any, later: Any) -> Any:
 
 def _copy(value: Any) -> Any:
     if isinstance(value, dict):
-        return type(value)({key: _copy(one) for key, one in value.items()})
+        return type(value)({key: _copy(member) for key, member in value.items()})
     return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
@@ -81,9 +81,9 @@ def merge_layers(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[s
     made: dict[str, Any] = merge_values(dict(earlier), dict(later))
     if earlier.get("lsp") is False or later.get("lsp") is False:
         made["lsp"] = False
-    for id, said in servers_in(made).items():
+    for id, server in servers_in(made).items():
         if any(servers_in(layer).get(id, {}).get("disabled") is True for layer in (earlier, later)):
-            said["disabled"] = True
+            server["disabled"] = True
     return made
 
 
@@ -110,8 +110,8 @@ def origins_of(layers: Sequence[Layer], values: Mapping[str, Any]) -> dict[str, 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """The values of a configuration. A list is one value, since it is replaced as a whole."""
     if isinstance(value, dict) and (value or not path):
-        for key, one in value.items():
-            yield from leaves(one, (*path, key))
+        for key, member in value.items():
+            yield from leaves(member, (*path, key))
     else:
         yield path, value
 

@@ -202,8 +202,8 @@ class Config(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=
 
     def server(self, id: str, aliases: Iterable[str] = ()) -> ServerConfig:
         """The settings of a server, by its id or by one of its other names."""
-        said = self.lsp if isinstance(self.lsp, dict) else {}
-        return next((said[name] for name in (id, *aliases) if name in said), NOTHING_SAID)
+        servers = self.lsp if isinstance(self.lsp, dict) else {}
+        return next((servers[name] for name in (id, *aliases) if name in servers), NOTHING_SAID)
 
 
 NOTHING_SAID = ServerConfig()

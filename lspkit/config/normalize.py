@@ -123,19 +123,19 @@ class _Reading:
             if (taken := given.take(name)) is not None:
                 bare = False
                 servers = merge_values(servers, self._servers(*taken))
-        said: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         if (taken := given.take("lsp")) is not None:
             bare = False
-            inner, said = self._lsp(*taken)
+            inner, values = self._lsp(*taken)
             enabled = enabled and inner is not False
             servers = merge_values(servers, inner or {})
-        said = merge_values(said, given.fields(model.Config, leave_out=("lsp",)))
+        values = merge_values(values, given.fields(model.Config, leave_out=("lsp",)))
         if bare:
             servers = self._servers(given.rest(dict), given.path)
         given.end([*members_of(model.Config), *SERVER_TABLES])
         if servers or not enabled:
-            said["lsp"] = servers if enabled else False
-        return sort_by_fields(model.Config, said)
+            values["lsp"] = servers if enabled else False
+        return sort_by_fields(model.Config, values)
 
     def _lsp(self, value: Any, path: Path) -> tuple[dict[str, Any] | bool, dict[str, Any]]:
         """The servers, or false; and the other settings inside `lsp`."""
@@ -166,8 +166,10 @@ class _Reading:
         for name in sorted(entries.keys() & RESERVED):
             self._findings.warn((*path, name), "it is ignored: no server can have this name")
         return {
-            name: normalize_server(one, (*path, name), self._findings, foreign=self._style.foreign)
-            for name, one in entries.items()
+            name: normalize_server(
+                entry, (*path, name), self._findings, foreign=self._style.foreign
+            )
+            for name, entry in entries.items()
             if name not in RESERVED
         }
 
@@ -193,27 +195,27 @@ def normalize_server(
     command, disabled = _read_command(given), _read_disabled(given)
     _check_transport(given)
     own = given.fields(model.ServerConfig, leave_out=("command", "disabled"))
-    said: dict[str, Any] = merge_values(others, own)
+    entry: dict[str, Any] = merge_values(others, own)
     if command is not None:
-        said["command"] = command
+        entry["command"] = command
     if disabled is not None:
-        said["disabled"] = disabled
+        entry["disabled"] = disabled
     given.end(members_of(model.ServerConfig), PASSED_OVER if foreign else ())
-    return sort_by_fields(model.ServerConfig, said)
+    return sort_by_fields(model.ServerConfig, entry)
 
 
 def _read_aliases(given: Object) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, stands_for in INSIDE_SERVER:
         if (value := given.read(name, members_of(model.ServerConfig)[stands_for])) is not REFUSED:
-            said[stands_for] = value
+            settings[stands_for] = value
     times: dict[str, Any] = {}
     for name, stands_for in TIMES.items():
         if (
             value := given.read(name, members_of(model.ServerTimingConfig)[stands_for])
         ) is not REFUSED:
             times[stands_for] = value
-    return {**said, "timing": times} if times else said
+    return {**settings, "timing": times} if times else settings
 
 
 def _read_command(given: Object) -> list[str] | None:
@@ -255,10 +257,10 @@ def _read_extensions(given: Object) -> dict[str, Any]:
     language = given.read("languageId", str)
     if language is not REFUSED:
         languages = dict.fromkeys([*extensions, *_own_extensions(given)], language) | languages
-    said: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if extensions:
-        said["extensions"] = sorted(extensions)
-    return {**said, "languageIds": languages} if languages else said
+        settings["extensions"] = sorted(extensions)
+    return {**settings, "languageIds": languages} if languages else settings
 
 
 def _own_extensions(given: Object) -> list[str]:

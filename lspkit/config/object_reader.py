@@ -26,9 +26,9 @@ def members_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
 
 
-def sort_by_fields(kind: type[msgspec.Struct], said: dict[str, Any]) -> dict[str, Any]:
+def sort_by_fields(kind: type[msgspec.Struct], values: dict[str, Any]) -> dict[str, Any]:
     """The values in the order of the struct's fields."""
-    return {name: said[name] for name in members_of(kind) if name in said}
+    return {name: values[name] for name in members_of(kind) if name in values}
 
 
 def open_object(
@@ -137,7 +137,8 @@ def to_json_values(value: Any, path: Path, findings: Problems, *, own: bool = Fa
             return REFUSED
         case list() | tuple():
             return [
-                to_json_values(one, (*path, at), findings, own=own) for at, one in enumerate(value)
+                to_json_values(item, (*path, at), findings, own=own)
+                for at, item in enumerate(value)
             ]
         case Mapping():
             return _to_json_object(value, path, findings, own)
@@ -151,10 +152,10 @@ def _to_json_object(
     value: Mapping[Any, Any], path: Path, findings: Problems, own: bool
 ) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    for key, one in value.items():
+    for key, member in value.items():
         if isinstance(key, str) and _is_text(key, own):
             name = str.__str__(key)
-            made[name] = to_json_values(one, (*path, name), findings, own=own)
+            made[name] = to_json_values(member, (*path, name), findings, own=own)
         else:
             findings.refuse(path, "keys that are texts")
     return made
@@ -196,10 +197,10 @@ def _check_object(
     value: dict[str, Any], items: tuple[Any, ...], path: Path, findings: Problems
 ) -> dict[str, Any]:
     made = {}
-    for key, one in value.items():
+    for key, member in value.items():
         if check_value(key, items[0], (*path, key), findings) is not REFUSED:
-            made[key] = check_value(one, items[1], (*path, key), findings)
-    return {key: one for key, one in made.items() if one is not REFUSED}
+            made[key] = check_value(member, items[1], (*path, key), findings)
+    return {key: member for key, member in made.items() if member is not REFUSED}
 
 
 def _check_list(
@@ -207,7 +208,7 @@ def _check_list(
 ) -> list[Any]:
     if meta is not None and len(value) < meta.least:
         findings.refuse(path, meta.words, "an empty list")
-    made = [check_value(one, item, (*path, at), findings) for at, one in enumerate(value)]
+    made = [check_value(element, item, (*path, at), findings) for at, element in enumerate(value)]
     return [item for item in made if item is not REFUSED]
 
 

@@ -80,13 +80,13 @@ def _non_default_values(config: Config) -> dict[str, Any]:
     """The values that differ from the defaults, in the normal form."""
     values = msgspec.to_builtins(config)
     servers = values.pop("lsp")
-    said = _difference(values, BUILT_IN_VALUES)
+    differences = _difference(values, BUILT_IN_VALUES)
     if isinstance(servers, dict):
         usual = msgspec.to_builtins(ServerConfig())
-        said["lsp"] = {id: _difference(server, usual) for id, server in servers.items()}
+        differences["lsp"] = {id: _difference(server, usual) for id, server in servers.items()}
     elif not servers:
-        said["lsp"] = False
-    return said
+        differences["lsp"] = False
+    return differences
 
 
 def _difference(values: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:

@@ -104,11 +104,11 @@ class Problems:
         self.faults: list[ConfigFault] = []
         self.warnings: list[ConfigWarning] = []
 
-    def refuse(self, path: Path, expected: str, found: str = "") -> None:
+    def refuse(self, path: Path, expected: str, actual: str = "") -> None:
         """Note a fault."""
         if len(self.faults) < MOST:
             self.faults.append(
-                ConfigFault(self._line_of(path), _short_place(path), expected, found)
+                ConfigFault(self._line_of(path), _short_place(path), expected, actual)
             )
 
     def warn(self, path: Path, message: str) -> None:

@@ -44,25 +44,25 @@ class Project(msgspec.Struct, frozen=True):
 def read_project(root: str) -> Project:
     """Read the first configuration file that exists."""
     there = list(find_project_files(root))
-    found = [(file, source) for file, source in there if source is not None]
+    sources = [(file, source) for file, source in there if source is not None]
     message = "it is ignored: it is a link to a file outside the project"
     outside = tuple(ConfigWarning(message, file) for file, source in there if source is None)
-    if not found:
+    if not sources:
         return Project(warnings=outside)
-    file, source = found[0]
-    others = tuple(other for other, _ in found[1:])
+    file, source = sources[0]
+    others = tuple(other for other, _ in sources[1:])
     try:
         if isinstance(source, ConfigError):
             raise source
-        said = parse_source(source)
+        settings = parse_source(source)
     except ConfigError as problem:
         return Project(file, others, warnings=(*outside, *_ignored_warnings(file, problem)))
     findings = Problems(file, source.line_of)
-    for section in sorted(USERS_OWN & said.values.keys()):
+    for section in sorted(USERS_OWN & settings.values.keys()):
         path = (*source.kind.style.top, section)
         findings.warn(path, "it is ignored: only the user's own file can set this")
-    values = {name: value for name, value in said.values.items() if name not in USERS_OWN}
-    warnings = (*outside, *said.warnings, *findings.warnings)
+    values = {name: value for name, value in settings.values.items() if name not in USERS_OWN}
+    warnings = (*outside, *settings.warnings, *findings.warnings)
     return Project(file, others, values, warnings, source)
 
 
@@ -88,13 +88,13 @@ def held_back(
     remedy = f"to allow it: {one_line(standing.remedy)}"
     message = f"it is left out ({rule}); {remedy}"
     looser = f"it is left out, since it would loosen a limit ({rule}); {remedy}"
-    told = [
+    warnings = [
         ConfigWarning(message, file, place=blocked_setting.field)
         for blocked_setting in blocked[:MOST]
     ]
-    if rest := len(blocked) - len(told):
-        told.append(ConfigWarning(f"left out as well: {count(rest, 'more setting')}", file))
-    return left, (*told, *(ConfigWarning(looser, file, place=place) for place in loose))
+    if rest := len(blocked) - len(warnings):
+        warnings.append(ConfigWarning(f"left out as well: {count(rest, 'more setting')}", file))
+    return left, (*warnings, *(ConfigWarning(looser, file, place=place) for place in loose))
 
 
 def expand_variables(
@@ -113,10 +113,10 @@ def expand_variables(
         return environ.get(match[1]) or otherwise
 
     made = {
-        id: {**said, "env": {name: _VARIABLE.sub(value_of, one) for name, one in env.items()}}
-        if (env := said.get("env"))
-        else said
-        for id, said in servers.items()
+        id: {**entry, "env": {name: _VARIABLE.sub(value_of, text) for name, text in env.items()}}
+        if (env := entry.get("env"))
+        else entry
+        for id, entry in servers.items()
     }
     return {**values, "lsp": made}
 
@@ -180,10 +180,10 @@ def keep_tighter(
     """
     kept, loose = dict(theirs), list[str]()
     for section, limits in LIMITS.items():
-        said = theirs.get(section)
-        if isinstance(said, Mapping):
+        values = theirs.get(section)
+        if isinstance(values, Mapping):
             kept[section] = _keep_tighter_values(
-                said, ours.get(section, {}), limits, (section,), loose
+                values, ours.get(section, {}), limits, (section,), loose
             )
     if kept.get("navigationTools") and not ours.get("navigationTools", True):
         del kept["navigationTools"]
@@ -192,34 +192,34 @@ def keep_tighter(
     if isinstance(servers, Mapping):
         known = ours.get("lsp")
         kept["lsp"] = {
-            id: _server(id, said, known if isinstance(known, Mapping) else {}, ours, loose)
-            for id, said in servers.items()
+            id: _server(id, entry, known if isinstance(known, Mapping) else {}, ours, loose)
+            for id, entry in servers.items()
         }
     return kept, loose
 
 
 def _server(
-    id: str, said: Any, known: Mapping[str, Any], ours: Mapping[str, Any], loose: list[str]
+    id: str, entry: Any, known: Mapping[str, Any], ours: Mapping[str, Any], loose: list[str]
 ) -> Any:
     """A server's timeouts are compared with the user's for this server, or for all."""
-    if not isinstance(said, Mapping) or not isinstance(said.get("timing"), Mapping):
-        return said
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("timing"), Mapping):
+        return entry
     own = {**ours.get("timing", {}), **(known.get(id, {}).get("timing") or {})}
     return {
-        **said,
-        "timing": _keep_tighter_values(said["timing"], own, _WAITS, ("lsp", id, "timing"), loose),
+        **entry,
+        "timing": _keep_tighter_values(entry["timing"], own, _WAITS, ("lsp", id, "timing"), loose),
     }
 
 
 def _keep_tighter_values(
-    said: Mapping[str, Any],
+    theirs: Mapping[str, Any],
     ours: Mapping[str, Any],
     limits: Mapping[str, Callable[[Any, Any], bool]],
     place: Path,
     loose: list[str],
 ) -> dict[str, Any]:
     kept = dict[str, Any]()
-    for name, value in said.items():
+    for name, value in theirs.items():
         fits = limits.get(name)
         if fits is None or value is None or value == ours.get(name) or fits(value, ours[name]):
             kept[name] = value

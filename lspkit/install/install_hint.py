@@ -94,21 +94,21 @@ def hint_for(
     recipes = recipes_of(definition.id)
     needed = dict.fromkeys(manager for recipe in recipes for manager in recipe.managers)
     own, instead = f"lspkit install {_name_of(definition)}", ""
-    found = [own] if recipes and all(has(manager) for manager in needed) else []
+    commands = [own] if recipes and all(has(manager) for manager in needed) else []
     is_rival = (definition.family, definition.role) == (EMBEDDED_FAMILY, "types")
     serves = any_of_family and is_rival and EMBEDDED_ID not in disabled
     if has("pip") and (definition.id == EMBEDDED_ID or serves):
-        found.insert(0, pip_command(EMBEDDED))
+        commands.insert(0, pip_command(EMBEDDED))
         instead = EMBEDDED_ID if definition.id != EMBEDDED_ID else ""
     for manager, command in definition.install_commands.items():
         if has(manager) and manager not in needed and manager != "pip":
-            found.append(command)
+            commands.append(command)
     rivals = _rivals(definition, has, disabled) if any_of_family else []
-    if rivals and not (found and recipes):
-        found = [*(f"lspkit install {rival}" for rival in rivals), *found]
+    if rivals and not (commands and recipes):
+        commands = [*(f"lspkit install {rival}" for rival in rivals), *commands]
         instead = rivals[0]
-    if found:
-        return InstallHint(tuple(dict.fromkeys(found)), instead=instead)
+    if commands:
+        return InstallHint(tuple(dict.fromkeys(commands)), instead=instead)
     if recipes:
         return InstallHint(otherwise=f"{own} (needs {_missing(needed, has)})")
     for manager, command in definition.install_commands.items():
@@ -122,10 +122,12 @@ def hint_for(
 def _rivals(definition: Definition, has: Has, disabled: Container[str]) -> list[str]:
     """Other servers of the same family that `lspkit install` can install here."""
     return [
-        _name_of(one)
-        for one in BUILT_IN
-        if (one.family, one.role) == (definition.family, definition.role)
-        if one.id != definition.id and one.id not in disabled and (recipes := recipes_of(one.id))
+        _name_of(rival)
+        for rival in BUILT_IN
+        if (rival.family, rival.role) == (definition.family, definition.role)
+        if rival.id != definition.id
+        and rival.id not in disabled
+        and (recipes := recipes_of(rival.id))
         if all(has(manager) for recipe in recipes for manager in recipe.managers)
     ]
 

@@ -69,7 +69,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         version = f" {self.version}" if self.version else ""
-        told = {
+        sentence = {
             "installed": f"{self.name}{version} is installed",
             "present": f"{self.name}{version} is installed already",
             "failed": f"{self.name} is not installed",
@@ -77,7 +77,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
             "absent": f"{self.name} is not installed",
             "kept": f"{self.name}{version} is not removed",
         }[self.state]
-        return f"{told}: {self.message}" if self.message else told
+        return f"{sentence}: {self.message}" if self.message else sentence
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -130,17 +130,17 @@ def install(names: Sequence[str], home: str, say: Say, *, upgrade: bool = False)
 
 
 def _each_once(wanted: Iterable[Wanted]) -> list[tuple[Recipe, Wanted]]:
-    found: dict[str, tuple[Recipe, Wanted]] = {}
-    for one in wanted:
-        for recipe in one.recipes:
-            found.setdefault(recipe.name, (recipe, one))
-    return list(found.values())
+    pairs: dict[str, tuple[Recipe, Wanted]] = {}
+    for server in wanted:
+        for recipe in server.recipes:
+            pairs.setdefault(recipe.name, (recipe, server))
+    return list(pairs.values())
 
 
-def _no_recipe(one: Wanted, on: Machine) -> Outcome:
-    hint = install_hint(one.definition, on.folders) if one.definition is not None else ""
+def _no_recipe(server: Wanted, on: Machine) -> Outcome:
+    hint = install_hint(server.definition, on.folders) if server.definition is not None else ""
     message = f"lspkit has no recipe for it; get it with: {hint}"
-    return _failed(one, message)
+    return _failed(server, message)
 
 
 def _failed(of: Wanted, message: str) -> Outcome:
@@ -182,14 +182,14 @@ def _install_one(
             if not os.path.exists(os.path.join(partial, file)):
                 raise InstallError(f"{recipe.packages[0]} brings no {program}")
         shutil.rmtree(temporary)
-        one = move_in(home, partial, recipe, lacking)
+        package = move_in(home, partial, recipe, lacking)
     except InstallError as problem:
         return _failed(of, _advice(str(problem), of, on))
     except OSError as problem:
         return _failed(of, _refusal(home, problem))
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return _outcome("installed", one, _remark(recipe, lacking, on))
+    return _outcome("installed", package, _remark(recipe, lacking, on))
 
 
 def _by_manager(packages: tuple[Package, ...]) -> Iterable[tuple[Manager, list[Package]]]:
@@ -249,12 +249,14 @@ def remove(names: Sequence[str], home: str, say: Say) -> list[Outcome]:
     """Remove servers that lspkit has installed."""
     wanted = [wanted_of(name) for name in names]
     outcomes = [
-        Outcome(name=one.name, state="absent", message="lspkit does not install it")
-        for one in wanted
-        if not one.recipes
+        Outcome(name=server.name, state="absent", message="lspkit does not install it")
+        for server in wanted
+        if not server.recipes
     ]
     if not os.path.isdir(home):
-        return outcomes + [Outcome(name=one.name, state="absent") for one, _ in _each_once(wanted)]
+        return outcomes + [
+            Outcome(name=recipe.name, state="absent") for recipe, _ in _each_once(wanted)
+        ]
     each = _each_once(wanted)
     try:
         with locked(home, say):
@@ -267,16 +269,16 @@ def remove(names: Sequence[str], home: str, say: Say) -> list[Outcome]:
 
 def _remove_one(recipe: Recipe, home: str, refused: OSError | None = None) -> Outcome:
     """Remove a package, unless the system refuses changes of the folder."""
-    found = installed_packages(home).get(recipe.name)
-    if found is None:
+    package = installed_packages(home).get(recipe.name)
+    if package is None:
         return Outcome(name=recipe.name, state="absent")
     try:
         if refused is not None:
             raise refused
-        take_out(home, found)
+        take_out(home, package)
     except OSError as problem:
-        return _outcome("kept", found, _refusal(home, problem))
-    return _outcome("removed", found)
+        return _outcome("kept", package, _refusal(home, problem))
+    return _outcome("removed", package)
 
 
 def listed(home: str) -> list[Outcome]:
@@ -284,12 +286,12 @@ def listed(home: str) -> list[Outcome]:
     return [_outcome("installed", package) for package in installed_packages(home).values()]
 
 
-def _outcome(state: State, one: Installed, message: str = "") -> Outcome:
+def _outcome(state: State, package: Installed, message: str = "") -> Outcome:
     return Outcome(
-        name=one.recipe,
+        name=package.recipe,
         state=state,
-        version=one.version,
-        programs=one.launchers(),
+        version=package.version,
+        programs=package.launchers(),
         message=message,
     )
 
@@ -445,10 +447,10 @@ _MANAGERS: dict[Manager, Callable[[str, Sequence[Package], Machine], None]] = {
 
 
 def _needed(name: str, on: Machine) -> str:
-    found = on.program(name)
-    if found is None:
+    program = on.program(name)
+    if program is None:
         raise InstallError(f"{name} is not on this machine")
-    return found
+    return program
 
 
 def run(argv: Sequence[str], folder: str, on: Machine, own: Mapping[str, str] | None = None) -> str:

@@ -39,9 +39,9 @@ def version_of(
 ) -> tuple[str, str]:
     """The version, and why the program does not work. Each is empty if it is not known."""
     for recipe in recipes_of(definition.id):
-        one = installed.get(recipe.name)
-        if one is not None and program in one.launchers():
-            return one.version, ""
+        package = installed.get(recipe.name)
+        if package is not None and program in package.launchers():
+            return package.version, ""
         name = recipe.packages[0].name
         known = _of_npm(program, name) or _of_python(program, name)
         if known:
@@ -66,8 +66,8 @@ def _of_python(program: str, package: str) -> str:
     above = os.path.dirname(os.path.dirname(os.path.realpath(program)))
     name = re.sub(r"[-_.]+", "_", package)
     place = os.path.join(glob.escape(above), "lib", "python*", "site-packages")
-    for found in glob.glob(os.path.join(place, f"{name}-*.dist-info")):
-        return os.path.basename(found).removesuffix(".dist-info").partition("-")[2]
+    for folder in glob.glob(os.path.join(place, f"{name}-*.dist-info")):
+        return os.path.basename(folder).removesuffix(".dist-info").partition("-")[2]
     return ""
 
 
@@ -79,11 +79,11 @@ def _ask(program: str, words: tuple[str, ...], timeout: float) -> tuple[str, str
         return "", f"it cannot be run: {problem.strerror}"
     except subprocess.TimeoutExpired:
         return "", f"it does not print its version within {timeout:g} s"
-    found = _VERSION.search(done.stdout)
-    if done.returncode and found is None:
+    match = _VERSION.search(done.stdout)
+    if done.returncode and match is None:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         return "", f"it ends with {done.returncode}: {lines[0] if lines else 'it says nothing'}"
-    return (found[0] if found is not None else ""), ""
+    return (match[0] if match is not None else ""), ""
 
 
 # Runs a program to its end, and ends it with all its processes if it is too slow or Ctrl-C comes.
@@ -123,11 +123,11 @@ def run_program(
         raise
     try:
         signal.pthread_sigmask(signal.SIG_SETMASK, masked)
-        printed, told = child.communicate(timeout=timeout)
+        printed, errors = child.communicate(timeout=timeout)
     except BaseException:
         _kill(child)
         raise
-    return subprocess.CompletedProcess(argv, child.returncode, printed, told)
+    return subprocess.CompletedProcess(argv, child.returncode, printed, errors)
 
 
 def _prepare_child() -> None:

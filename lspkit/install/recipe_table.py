@@ -153,7 +153,9 @@ RECIPES: tuple[Recipe, ...] = (
     _npm(
         "vscode-langservers-extracted",
         ("json", "html", "css", "eslint"),
-        tuple(f"vscode-{one}-language-server" for one in ("json", "html", "css", "eslint")),
+        tuple(
+            f"vscode-{language}-language-server" for language in ("json", "html", "css", "eslint")
+        ),
         ("vscode-langservers-extracted", "4.10.0"),
     ),
     _npm(

@@ -94,21 +94,21 @@ def locked(home: str, say: Say) -> Iterator[None]:
 
 def installed_packages(home: str) -> dict[str, Installed]:
     """What is installed, by the name of the recipe: the newest of each. Reads only."""
-    found: dict[str, Installed] = {}
-    for one in sorted(_all_packages(home), key=lambda one: one.at):
-        found[one.recipe] = one
-    return found
+    packages: dict[str, Installed] = {}
+    for package in sorted(_all_packages(home), key=lambda installed: installed.at):
+        packages[package.recipe] = package
+    return packages
 
 
 def _all_packages(home: str) -> list[Installed]:
-    above, found = os.path.join(home, "packages"), []
+    above, packages = os.path.join(home, "packages"), []
     for name in sorted(_names_in(above)):
         folder = os.path.join(above, name)
         with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
             with open(os.path.join(folder, STAMP), "rb") as stream:
-                one = _stamp.decode(stream.read())
-            found.append(msgspec.structs.replace(one, folder=folder))
-    return found
+                package = _stamp.decode(stream.read())
+            packages.append(msgspec.structs.replace(package, folder=folder))
+    return packages
 
 
 def _names_in(folder: str) -> list[str]:
@@ -129,9 +129,9 @@ def clean_up(home: str) -> None:
         folder = os.path.join(home, "packages", name)
         if folder not in kept:
             shutil.rmtree(folder, ignore_errors=True)
-    for one in filter(Installed.is_whole, current.values()):
-        if not all(os.path.lexists(_launcher(home, program)) for program in one.programs):
-            write_launchers(home, one)
+    for package in filter(Installed.is_whole, current.values()):
+        if not all(os.path.lexists(_launcher(home, program)) for program in package.programs):
+            write_launchers(home, package)
 
 
 def partial_folder(home: str, recipe: Recipe) -> str:
@@ -142,7 +142,7 @@ def partial_folder(home: str, recipe: Recipe) -> str:
 def move_in(home: str, partial: str, recipe: Recipe, lacking: Mapping[str, str]) -> Installed:
     """Make a package that is installed in a partial folder the current one."""
     wanted = (*recipe.packages, *recipe.extras)
-    one = Installed(
+    package = Installed(
         recipe=recipe.name,
         version=recipe.version,
         programs=recipe.programs,
@@ -151,7 +151,9 @@ def move_in(home: str, partial: str, recipe: Recipe, lacking: Mapping[str, str])
         environment=recipe.environment,
         at=datetime.now(UTC).isoformat(),
     )
-    stamp = {name: value for name, value in msgspec.to_builtins(one).items() if name != "folder"}
+    stamp = {
+        name: value for name, value in msgspec.to_builtins(package).items() if name != "folder"
+    }
     with open(os.path.join(partial, STAMP), "w", encoding="utf-8") as stream:
         json.dump(stamp, stream, indent=1)
     os.chmod(partial, 0o755)  # a temporary folder is private
@@ -161,29 +163,29 @@ def move_in(home: str, partial: str, recipe: Recipe, lacking: Mapping[str, str])
         # A package with missing files.
         shutil.rmtree(folder)
     os.rename(partial, folder)
-    one = msgspec.structs.replace(one, folder=folder)
-    write_launchers(home, one)
+    package = msgspec.structs.replace(package, folder=folder)
+    write_launchers(home, package)
     clean_up(home)
-    return one
+    return package
 
 
-def take_out(home: str, one: Installed) -> None:
+def take_out(home: str, package: Installed) -> None:
     """Remove a package. Under the lock."""
-    for program in one.programs:
+    for program in package.programs:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(_launcher(home, program))
-    shutil.rmtree(one.folder)
+    shutil.rmtree(package.folder)
 
 
-def write_launchers(home: str, one: Installed) -> None:
+def write_launchers(home: str, package: Installed) -> None:
     """Put the programs of a package into `bin`."""
     os.makedirs(os.path.join(home, "bin"), exist_ok=True)
-    for program, file in one.programs.items():
+    for program, file in package.programs.items():
         path, new = _launcher(home, program), _launcher(home, f".new-{program}")
         with contextlib.suppress(FileNotFoundError):
             os.unlink(new)
-        target = os.path.join(one.folder, file)
-        text = launcher_text(target, one)
+        target = os.path.join(package.folder, file)
+        text = launcher_text(target, package)
         if text:
             with open(new, "w", encoding="utf-8") as stream:
                 stream.write(text)
@@ -198,18 +200,18 @@ def _launcher(home: str, program: str) -> str:
     return os.path.join(home, "bin", program)
 
 
-def launcher_text(target: str, one: Installed) -> str:
+def launcher_text(target: str, package: Installed) -> str:
     """The script that starts a program; empty if a link suffices."""
     script = _is_python_script(target)
-    if not script and not one.environment:
+    if not script and not package.environment:
         return ""
     words = [target]
     if script:
         python = getattr(sys, "_base_executable", "") or sys.executable
-        words = [python, "-I", "-c", _RUN_SCRIPT.format(packages=one.folder, script=target)]
+        words = [python, "-I", "-c", _RUN_SCRIPT.format(packages=package.folder, script=target)]
     lines = ["#!/bin/sh", "# Written by lspkit install."]
-    for name, value in one.environment.items():
-        filled = value.replace("{folder}", shlex.quote(one.folder))
+    for name, value in package.environment.items():
+        filled = value.replace("{folder}", shlex.quote(package.folder))
         lines.append(f"export {name}={filled.replace('$PATH', chr(34) + '$PATH' + chr(34))}")
     return "\n".join([*lines, f'exec {shlex.join(words)} "$@"', ""])
 

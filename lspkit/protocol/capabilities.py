@@ -90,8 +90,8 @@ def client_capabilities(
 ) -> dict[str, Any]:
     """The capabilities for `initialize`, with these position encodings."""
     general = {**CLIENT_CAPABILITIES["general"], "positionEncodings": list(encodings)}
-    told = {**CLIENT_CAPABILITIES, "general": general}
-    return {**told, "experimental": experimental} if experimental else told
+    capabilities = {**CLIENT_CAPABILITIES, "general": general}
+    return {**capabilities, "experimental": experimental} if experimental else capabilities
 
 
 #: method: (key of the static capability, method under which it is registered dynamically)
@@ -226,8 +226,8 @@ def look_up(values: Any, dotted: str) -> Any:
         return values[dotted]
     head, dot, rest = dotted.partition(".")
     while dot:
-        if head in values and (found := look_up(values[head], rest)) is not None:
-            return found
+        if head in values and (value := look_up(values[head], rest)) is not None:
+            return value
         more, dot, rest = rest.partition(".")
         head = f"{head}.{more}"
     return None

@@ -60,7 +60,7 @@ class CheckedVersions:
         else:
             checks.version, checks.begun_before = document["version"], checks.begun
 
-    def asked(self, params: dict[str, Any]) -> None:
+    def settings_requested(self, params: dict[str, Any]) -> None:
         """The server has asked for settings, and gets them now."""
         items = params.get("items")
         # Requests of several items have other purposes.
@@ -94,9 +94,9 @@ class CheckedVersions:
 
     def _of(self, uri: str) -> _Checks:
         uri = normalize_uri(uri)
-        found = self._documents.get(uri)
-        if found is None:
-            found = _Checks()
+        checks = self._documents.get(uri)
+        if checks is None:
+            checks = _Checks()
             if len(self._documents) < MOST_REPORTED_FILES:
-                self._documents[uri] = found
-        return found
+                self._documents[uri] = checks
+        return checks

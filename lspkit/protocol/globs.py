@@ -176,14 +176,14 @@ class Builder:
         self.follow.append(0)
         return Piece(False, bit, bit)
 
-    def join(self, one: Piece, other: Piece) -> Piece:
+    def join(self, earlier: Piece, later: Piece) -> Piece:
         """One piece after the other."""
-        for number in _bits(one.last):
-            self.follow[number] |= other.first
+        for number in _bits(earlier.last):
+            self.follow[number] |= later.first
         return Piece(
-            one.empty and other.empty,
-            one.first | other.first if one.empty else one.first,
-            one.last | other.last if other.empty else other.last,
+            earlier.empty and later.empty,
+            earlier.first | later.first if earlier.empty else earlier.first,
+            earlier.last | later.last if later.empty else later.last,
         )
 
     def either(self, pieces: Iterable[Piece]) -> Piece:

@@ -216,20 +216,20 @@ class Documents:
         return known
 
     def _options_of(self, key: DocumentKey) -> SyncOptions:
-        said = self._capabilities.static.get("textDocumentSync")
-        if isinstance(said, int) and not isinstance(said, bool):
+        sync = self._capabilities.static.get("textDocumentSync")
+        if isinstance(sync, int) and not isinstance(sync, bool):
             # The old short form means open, change and save. fortls checks files only on save.
-            said = {"openClose": said > 0, "change": said, "save": said > 0}
-        elif not isinstance(said, dict):
-            said = {}
-        change = said.get("change") or 0
+            sync = {"openClose": sync > 0, "change": sync, "save": sync > 0}
+        elif not isinstance(sync, dict):
+            sync = {}
+        change = sync.get("change") or 0
         for registered in self._capabilities.options("textDocument/didChange", key):
             change = registered.get("syncKind") or change
-        opens = bool(said.get("openClose")) or bool(
+        opens = bool(sync.get("openClose")) or bool(
             self._capabilities.options("textDocument/didOpen", key)
         )
         saves = self._capabilities.options("textDocument/didSave", key)
-        if (save := said.get("save")) not in (None, False):
+        if (save := sync.get("save")) not in (None, False):
             saves.append(save if isinstance(save, dict) else {})
         with_text = any(save.get("includeText") for save in saves)
         return self._adapt(SyncOptions(opens, change, bool(saves), with_text))
@@ -340,8 +340,8 @@ class Documents:
         newest, in_use = next(reversed(self._open)), self._in_use()
         idle = (
             uri
-            for uri, one in self._open.items()
-            if uri != newest and uri not in in_use and one.is_on_disk
+            for uri, document in self._open.items()
+            if uri != newest and uri not in in_use and document.is_on_disk
         )
         # Not all of them: over the limit this is done for every document that is opened.
         oldest = list(itertools.islice(idle, surplus))

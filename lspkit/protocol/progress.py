@@ -91,8 +91,8 @@ class Progress:
     def note(self, params: bytes | None) -> events.Event | None:
         """Process a `$/progress` notification."""
         try:
-            told: Any = messages.decode_any(params or b"null")
-            token, value = told["token"], told["value"]
+            content: Any = messages.decode_any(params or b"null")
+            token, value = content["token"], content["value"]
             if token in self._parts:
                 self._keep_part(token, messages.encode(value))
                 return None

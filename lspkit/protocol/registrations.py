@@ -55,13 +55,13 @@ class FileEvent(msgspec.Struct, frozen=True):
 def separate_notes(changes: Iterable[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """The same changes in as few notes as will do so that none has two changes of one file."""
     notes: list[list[dict[str, Any]]] = []
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for change in changes:
-        earlier = told[change["uri"]]
+        earlier = counts[change["uri"]]
         if earlier == len(notes):
             notes.append([])
         notes[earlier].append(change)
-        told[change["uri"]] += 1
+        counts[change["uri"]] += 1
     return notes
 
 
@@ -124,10 +124,10 @@ class WatchRegistrations:
             return 0
         options: Any = registration.options
         watchers = options.get("watchers") if isinstance(options, dict) else None
-        asked = watchers if isinstance(watchers, list) else []
+        entries = watchers if isinstance(watchers, list) else []
         taken = [
             watcher
-            for watcher in asked[: MOST_GLOBS - len(self._globs)]
+            for watcher in entries[: MOST_GLOBS - len(self._globs)]
             if self._is_affordable(watcher)
         ]
         globs = [glob for watcher in taken if (glob := self._glob(watcher)) is not None]
@@ -135,7 +135,7 @@ class WatchRegistrations:
             self._by_id.setdefault(registration.id, []).extend(globs)
             self._globs = (*self._globs, *globs)
             self._index(globs)
-        return len(asked) - len(taken)
+        return len(entries) - len(taken)
 
     def _is_affordable(self, watcher: Any) -> bool:
         """Whether the limit allows one more pattern of this cost; if so, it is counted."""
@@ -189,21 +189,21 @@ class WatchRegistrations:
 
         Never the root of a file system: the whole disk is not watched.
         """
-        found: dict[str, bool] = {}
+        folders: dict[str, bool] = {}
         for glob in self._globs:
             if glob.base.strip("/"):
-                found[glob.base] = found.get(glob.base, False) or glob.deep
-        return found
+                folders[glob.base] = folders.get(glob.base, False) or glob.deep
+        return folders
 
     def new_bases(self) -> dict[str, bool]:
         """The `bases` that were not returned before, or not as deep. For one thread."""
-        told = self._reported
+        reported = self._reported
         new = {
             folder: deep
             for folder, deep in self.bases().items()
-            if told.get(folder) is None or deep > told[folder]
+            if reported.get(folder) is None or deep > reported[folder]
         }
-        told |= new
+        reported |= new
         return new
 
     def names_folder(self, folder: str) -> bool:

@@ -302,7 +302,7 @@ class Session:
             raw = messages.encode(edit if isinstance(edit, dict) else {})
             return events.EditAsked(message.id, raw), None
         if self._checked is not None and message.method == CONFIGURATION:
-            self._checked.asked(params)
+            self._checked.settings_requested(params)
         reply = reply_to(message.method, params, self.opening, self.capabilities)
         if reply.error is not None:
             self.counts["server requests refused"] += 1

@@ -199,7 +199,7 @@ def _starts_of(value: str) -> list[int]:
         starts.pop()
     if len(starts) == value.count("\n") + 1 and not value.endswith("\r"):
         return starts
-    return [0, *(found.end() for found in _BREAK.finditer(value))]
+    return [0, *(line_break.end() for line_break in _BREAK.finditer(value))]
 
 
 def _longest(part: str, units: int, encoding: Encoding) -> int:
@@ -284,30 +284,30 @@ def _splits_break(value: str, offset: int) -> bool:
 
 
 # Binary search, and a look at each character in the end: all comparisons are done in C.
-def _common_start(one: str, other: str) -> int:
-    low, high = 0, min(len(one), len(other))
+def _common_start(before: str, after: str) -> int:
+    low, high = 0, min(len(before), len(after))
     while high - low > _FEW:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if before[low:middle] == after[low:middle]:
             low = middle
         else:
             high = middle - 1
-    return low + _equal(one[low:high], other[low:high])
+    return low + _equal(before[low:high], after[low:high])
 
 
-def _common_end(one: str, other: str, limit: int) -> int:
+def _common_end(before: str, after: str, limit: int) -> int:
     low, high = 0, limit
     while high - low > _FEW:
         middle = (low + high + 1) // 2
-        ours = one[len(one) - middle : len(one) - low]
-        if ours == other[len(other) - middle : len(other) - low]:
+        ours = before[len(before) - middle : len(before) - low]
+        if ours == after[len(after) - middle : len(after) - low]:
             low = middle
         else:
             high = middle - 1
-    ours = one[len(one) - high : len(one) - low][::-1]
-    return low + _equal(ours, other[len(other) - high : len(other) - low][::-1])
+    ours = before[len(before) - high : len(before) - low][::-1]
+    return low + _equal(ours, after[len(after) - high : len(after) - low][::-1])
 
 
-def _equal(one: str, other: str) -> int:
+def _equal(before: str, after: str) -> int:
     """How many characters are equal, of two texts of one length."""
-    return next(compress(count(), map(operator.ne, one, other)), len(one))
+    return next(compress(count(), map(operator.ne, before, after)), len(before))

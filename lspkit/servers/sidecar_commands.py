@@ -32,7 +32,7 @@ class Commands(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-def beside(choice: Choice, folders: list[str]) -> Commands:
+def commands_of(choice: Choice, folders: list[str]) -> Commands:
     """The programs to run beside a chosen server, from the folders that its permit allows."""
     folders = program_folders(choice.root, choice.permit, folders)
     trusted = choice.permit.trusted
@@ -40,7 +40,12 @@ def beside(choice: Choice, folders: list[str]) -> Commands:
 
 
 def commands(
-    definition: Definition, said: ServerConfig, root: str, folders: Sequence[str], *, trusted: bool
+    definition: Definition,
+    config: ServerConfig,
+    root: str,
+    folders: Sequence[str],
+    *,
+    trusted: bool,
 ) -> Commands:
     """The programs to run beside a server in this root.
 
@@ -48,22 +53,22 @@ def commands(
     A relative program starts from the root, where it runs. A missing one causes a warning, and the
     others still run.
     """
-    wanted = list(said.watch) or _source_map(definition.launch.initialization)
+    wanted = list(config.watch) or _source_map(definition.launch.initialization)
     if not wanted:
         return Commands()
     if not trusted:
         shown = ", ".join(f"`{one_line(' '.join(command))}`" for command in wanted)
         reason = "the project is not trusted; `lspkit trust` would allow it"
         return Commands(warnings=(f"{definition.id} runs without {shown} in {root}: {reason}",))
-    found: list[Command] = []
+    argvs: list[Command] = []
     warnings: list[str] = []
     for command in wanted:
         program = find_program(command[0], folders, root)
         if program is not None:
-            found.append((program, *command[1:]))
+            argvs.append((program, *command[1:]))
         else:
             warnings.append(_missing(definition.id, command, root))
-    return Commands(tuple(found), tuple(warnings))
+    return Commands(tuple(argvs), tuple(warnings))
 
 
 def _missing(server: str, command: Command, root: str) -> str:

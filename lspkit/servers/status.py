@@ -152,8 +152,8 @@ class WorkspaceStatus(Value, frozen=True):
             return DISABLED
         if self.unavailable:
             return fold_lines(f"LSP unavailable: {self.unavailable}")
-        told = [f"{number} {what}" for what, number in self.totals.items() if number]
-        return ", ".join(told)
+        parts = [f"{number} {what}" for what, number in self.totals.items() if number]
+        return ", ".join(parts)
 
 
 def worst(states: Iterable[ServerState], otherwise: ServerState) -> ServerState:
@@ -174,8 +174,8 @@ def why_nothing_runs(rows: Iterable[ServerStatus]) -> str:
         else:
             what = "held back" if row.reason.startswith("held back") else "unusable"
         counts[what] = counts.get(what, 0) + 1
-    told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
-    return f"no server can run ({told})" if told else ""
+    summary = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
+    return f"no server can run ({summary})" if summary else ""
 
 
 def snapshot(
@@ -198,8 +198,8 @@ def status_text(taken: WorkspaceStatus) -> str:
     if taken.unavailable:
         return str(taken)
     totals = [(taken.totals.get(state.value, 0), state.value) for state in USABLE]
-    told = ", ".join(f"{number} {state}" for number, state in totals if number)
-    lines = [f"LSP servers: {told or 'none'}"]
+    summary = ", ".join(f"{number} {state}" for number, state in totals if number)
+    lines = [f"LSP servers: {summary or 'none'}"]
     for row in taken.rows:
         if not _has_lines(row):
             continue
@@ -241,9 +241,9 @@ def name_some(servers: list[str]) -> str:
 
 def _root_lines(root: RootStatus) -> list[str]:
     tallies = ((root.requests.count, "request"), (root.checks.count, "check"))
-    asked = ", ".join(count(number, what) for number, what in tallies if number)
+    summary = ", ".join(count(number, what) for number, what in tallies if number)
     pid = f", pid {root.pid}" if root.pid else ""
-    lines = [f"{root.root}: {root.state.value}{pid}, {asked or 'nothing asked yet'}"]
+    lines = [f"{root.root}: {root.state.value}{pid}, {summary or 'nothing asked yet'}"]
     work = zip(root.busy_with, root.busy_for, strict=True)
     lines += [f"busy with {what} for {seconds:.0f} s" for what, seconds in work]
     lines += [f"beside it: {sidecar}" for sidecar in root.sidecars]

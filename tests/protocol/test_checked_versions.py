@@ -33,7 +33,7 @@ def checked(version: int = 1) -> CheckedVersions:
     """An open document that the server has checked."""
     found = CheckedVersions()
     found.sent(OPEN, text(version))
-    found.asked(settings_of(URI))
+    found.settings_requested(settings_of(URI))
     assert found.pushed(URI) == version
     return found
 
@@ -41,7 +41,7 @@ def checked(version: int = 1) -> CheckedVersions:
 def test_a_check_that_began_after_the_text_is_about_it():
     found = checked()
     found.sent(CHANGE, text(2))
-    found.asked(settings_of(URI))
+    found.settings_requested(settings_of(URI))
     assert found.pushed(URI) == 2
 
 
@@ -49,36 +49,36 @@ def test_a_push_before_a_check_begins_says_nothing():
     found = checked()
     found.sent(CHANGE, text(2))
     assert found.pushed(URI) is None
-    found.asked(settings_of(URI))
+    found.settings_requested(settings_of(URI))
     assert found.pushed(URI) == 2
 
 
 def test_a_push_without_a_check_ends_none():
     found = checked()
     assert found.pushed(URI) is None
-    found.asked(settings_of(URI))
+    found.settings_requested(settings_of(URI))
     found.sent(CHANGE, text(2))
-    found.asked(settings_of(URI))
+    found.settings_requested(settings_of(URI))
     assert [found.pushed(URI), found.pushed(URI)] == [None, None]
 
 
 def test_a_check_that_was_under_way_may_have_read_either_text():
     found = checked()
-    found.asked(settings_of(URI))
+    found.settings_requested(settings_of(URI))
     found.sent(CHANGE, text(2))
     assert found.pushed(URI) is None
-    found.asked(settings_of(URI))
+    found.settings_requested(settings_of(URI))
     assert found.pushed(URI) == 2
 
 
 def test_of_two_checks_nobody_knows_which_is_published_last():
     found = checked()
     found.sent(CHANGE, text(2))
-    found.asked(settings_of(URI))
-    found.asked(settings_of(URI))
+    found.settings_requested(settings_of(URI))
+    found.settings_requested(settings_of(URI))
     assert found.pushed(URI) is None
     assert found.pushed(URI) is None
-    found.asked(settings_of(URI))
+    found.settings_requested(settings_of(URI))
     assert found.pushed(URI) == 2
 
 
@@ -88,7 +88,7 @@ def test_a_document_that_was_closed_is_never_sure_again():
     found.sent(CLOSE, {"textDocument": {"uri": URI}})
     found.sent(OPEN, text(2))
     for version in (3, 4):
-        found.asked(settings_of(URI))
+        found.settings_requested(settings_of(URI))
         assert found.pushed(URI) is None
         found.sent(CHANGE, text(version))
 
@@ -96,12 +96,12 @@ def test_a_document_that_was_closed_is_never_sure_again():
 def test_findings_are_due_until_the_check_that_began_after_the_text_has_spoken():
     found = checked()
     assert not found.is_due(URI)
-    found.asked(settings_of(URI))
+    found.settings_requested(settings_of(URI))
     found.sent(CHANGE, text(2))
     assert found.is_due(URI)
     assert found.pushed(URI) is None  # by the check from before
     assert found.is_due(URI)
-    found.asked(settings_of(URI))
+    found.settings_requested(settings_of(URI))
     assert found.is_due(URI)
     assert found.pushed(URI) == 2
     assert not found.is_due(URI)
@@ -111,7 +111,7 @@ def test_a_check_that_publishes_nothing_is_not_awaited_for_ever():
     found = checked()
     for version in (2, 3):
         found.sent(CHANGE, text(version))
-        found.asked(settings_of(URI))
+        found.settings_requested(settings_of(URI))
     assert found.is_due(URI)
     assert found.pushed(URI) is None  # by either of the two
     assert not found.is_due(URI)
@@ -137,14 +137,14 @@ def test_requests_for_other_settings_are_no_checks():
         {"items": None},
         {},
     ):
-        found.asked(params)
+        found.settings_requested(params)
     assert found.pushed(URI) is None
 
 
 def test_the_name_of_a_document_may_be_written_in_another_way():
     found = CheckedVersions()
     found.sent(OPEN, text(1, "file:///a%20b/c%3Ad.yaml"))
-    found.asked(settings_of("file:///a%20b/c:d.yaml"))
+    found.settings_requested(settings_of("file:///a%20b/c:d.yaml"))
     assert found.pushed("file:///a%20b/c%3ad.yaml") == 1
 
 
@@ -152,11 +152,11 @@ def test_of_more_documents_than_are_remembered_nothing_is_known(monkeypatch):
     monkeypatch.setattr(checked_versions, "MOST_REPORTED_FILES", 1)
     found = checked()
     found.sent(OPEN, text(1, "file:///b.yaml"))
-    found.asked(settings_of("file:///b.yaml"))
+    found.settings_requested(settings_of("file:///b.yaml"))
     assert found.pushed("file:///b.yaml") is None
     assert not found.is_due("file:///b.yaml")
     found.sent(CHANGE, text(2))
-    found.asked(settings_of(URI))
+    found.settings_requested(settings_of(URI))
     assert found.pushed(URI) == 2
 
 
@@ -231,7 +231,7 @@ class Client:
         if what == "push":
             self.pushes.append((self.found.pushed(URI), version))
         else:
-            self.found.asked(settings_of(URI))
+            self.found.settings_requested(settings_of(URI))
             self.server.inbox.append(("answer", 0))
 
 

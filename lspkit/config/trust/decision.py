@@ -92,17 +92,17 @@ def patterns_of(
     security: SecurityConfig, *, environ: Mapping[str, str] = os.environ, file: str | None = None
 ) -> list[Pattern]:
     """The user's entries, compiled, or a `ConfigError` about the first invalid one."""
-    found = []
+    patterns = []
     for number, entry in enumerate(security.trusted_project_roots):
         try:
-            found.append(compile_pattern(entry, home=lambda name: home_of(name, environ)))
+            patterns.append(compile_pattern(entry, home=lambda name: home_of(name, environ)))
         except ConfigError as problem:
             place = f"security.trustedProjectRoots[{number}]"
             where = f"{one_line(file)}: {place}" if file else place
             raise ConfigError(
                 f"{where}: {problem.message}", file=file, place=place, expected=problem.expected
             ) from None
-    return found
+    return patterns
 
 
 def home_of(name: str, environ: Mapping[str, str]) -> str:
@@ -139,60 +139,62 @@ def trust_of(
     is decided separately, with no file and with the workspace as `around`.
     """
     patterns = patterns_of(security, environ=environ)
-    said = environ.get(VARIABLE, "")
-    if said not in ("", "always", "never"):
-        why = f"{VARIABLE} is {said!r}; expected always, never, or nothing"
+    setting = environ.get(VARIABLE, "")
+    if setting not in ("", "always", "never"):
+        why = f"{VARIABLE} is {setting!r}; expected always, never, or nothing"
         raise ConfigError(why, place=VARIABLE, expected="always, never, or nothing")
-    found = TrustDecision("untrusted", "", os.path.abspath(root), security.project_config_policy)
+    decision = TrustDecision("untrusted", "", os.path.abspath(root), security.project_config_policy)
     try:
-        found = replace(found, candidate=candidate_of(project_file, root))
-        known = trust_list_for(around or found.candidate, environ)
-        found = replace(
-            found,
+        decision = replace(decision, candidate=candidate_of(project_file, root))
+        known = trust_list_for(around or decision.candidate, environ)
+        decision = replace(
+            decision,
             warning=known.warning,
-            shared=_others_who_can_change(found, project_file, environ),
+            shared=_others_who_can_change(decision, project_file, environ),
         )
-        found = _decide_by_entries(
-            found, project_file, digest(project, EXECUTION_KEYS), patterns, known
+        decision = _decide_by_entries(
+            decision, project_file, digest(project, EXECUTION_KEYS), patterns, known
         )
     except (OSError, ValueError, RecursionError) as problem:
-        found = replace(found, state="untrusted", why=f"it cannot be examined: {problem}")
-    if override is False or said == "never":
+        decision = replace(decision, state="untrusted", why=f"it cannot be examined: {problem}")
+    if override is False or setting == "never":
         why = "trusted=False was given" if override is False else f"{VARIABLE} is never"
-        return replace(found, state="untrusted", why=why, refused=True)
-    if override is True or said == "always":
+        return replace(decision, state="untrusted", why=why, refused=True)
+    if override is True or setting == "always":
         why = "trusted=True was given" if override is True else f"{VARIABLE} is always"
-        return replace(found, state="trusted", why=why)
-    return found
+        return replace(decision, state="trusted", why=why)
+    return decision
 
 
 def _decide_by_entries(
-    found: TrustDecision,
+    decision: TrustDecision,
     project_file: str | None,
     content: str,
     patterns: Sequence[Pattern],
     known: TrustList,
 ) -> TrustDecision:
     """The best result of all entries: trusted, else stale, else untrusted."""
-    places = _folders_to_trust(project_file, found.candidate)
-    said: list[tuple[State, str]] = []
+    places = _folders_to_trust(project_file, decision.candidate)
+    judgements: list[tuple[State, str]] = []
     for pattern in patterns:
         if all(map(pattern.trusts, places)):
             apart = any(_is_other_repository(pattern.folder, place) for place in places)
             why = f"{one_line(pattern.entry)} in trustedProjectRoots"
-            said.append(_judge(found.shared, apart, why))
+            judgements.append(_judge(decision.shared, apart, why))
     for entry in known.entries:
-        if _covers(entry, found.candidate):
-            apart = _is_other_repository(entry.path, found.candidate)
+        if _covers(entry, decision.candidate):
+            apart = _is_other_repository(entry.path, decision.candidate)
             why = f"{one_line(entry.path)} was trusted on {entry.added[:10]}"
-            same = entry.path == found.candidate
+            same = entry.path == decision.candidate
             if not apart and content != (entry.digest if same else NOTHING):
-                said.append(("stale", f"{why}, but the programs that it would run have changed"))
+                judgements.append(
+                    ("stale", f"{why}, but the programs that it would run have changed")
+                )
             else:
-                said.append(_judge("" if entry.shared else found.shared, apart, why))
-    said.append(("untrusted", "no entry trusts it"))
-    state, why = min(said, key=lambda judgement: _ORDER.index(judgement[0]))
-    return replace(found, state=state, why=why)
+                judgements.append(_judge("" if entry.shared else decision.shared, apart, why))
+    judgements.append(("untrusted", "no entry trusts it"))
+    state, why = min(judgements, key=lambda judgement: _ORDER.index(judgement[0]))
+    return replace(decision, state=state, why=why)
 
 
 def _judge(shared: str, apart: bool, why: str) -> tuple[State, str]:
@@ -218,10 +220,10 @@ def _folders_to_trust(project_file: str | None, candidate: str) -> tuple[str, ..
 
 
 def _others_who_can_change(
-    found: TrustDecision, project_file: str | None, environ: Mapping[str, str]
+    decision: TrustDecision, project_file: str | None, environ: Mapping[str, str]
 ) -> str:
     """Who else can change the project's folder or configuration, as text."""
-    paths = [found.candidate, *([] if project_file is None else [project_file])]
+    paths = [decision.candidate, *([] if project_file is None else [project_file])]
     return next(filter(None, (who_else_can_change(path, environ) for path in paths)), "")
 
 

@@ -36,11 +36,11 @@ def who_else_can_change(path: str, environ: Mapping[str, str] = os.environ) -> s
 
 def own_ids(environ: Mapping[str, str]) -> set[int]:
     """Trusted owners of files: the user and root; with `sudo` also the user who ran it."""
-    found = {os.geteuid(), 0}
-    said = environ.get("SUDO_UID", "")
-    if os.geteuid() == 0 and said.isascii() and said.isdigit():
-        found.add(int(said))
-    return found
+    ids = {os.geteuid(), 0}
+    sudo_uid = environ.get("SUDO_UID", "")
+    if os.geteuid() == 0 and sudo_uid.isascii() and sudo_uid.isdigit():
+        ids.add(int(sudo_uid))
+    return ids
 
 
 def other_writers(status: os.stat_result) -> str:

@@ -81,7 +81,9 @@ def _split(
     permissions = project.get("permissions")
     if isinstance(permissions, Mapping):
         # A project may deny a tool; it cannot allow one that the user denies.
-        freed = {tool: said for tool, said in permissions.items() if said != "deny"}
+        freed = {
+            tool: permission for tool, permission in permissions.items() if permission != "deny"
+        }
         blocked += [Blocked(place_of(("permissions", tool))) for tool in freed]
         kept["permissions"] = {tool: permissions[tool] for tool in permissions if tool not in freed}
         out |= {"permissions": freed} if freed else {}
@@ -90,11 +92,11 @@ def _split(
         return kept, out, blocked
     every = {key for keys in execution_keys.values() for key in keys}
     kept["lsp"], taken = {}, {}
-    for id, said in servers.items():
+    for id, entry in servers.items():
         # An unknown id may be an alias of a known server, or run its program.
         harmless = harmless_keys.get(id) if id in execution_keys else ()
         parting = _ServerSplitter(execution_keys.get(id, every), harmless, blocked)
-        mine, theirs = parting.server(said, ("lsp", id))
+        mine, theirs = parting.server(entry, ("lsp", id))
         kept["lsp"][id] = mine
         if theirs:
             taken[id] = theirs
@@ -116,11 +118,11 @@ class _ServerSplitter:
         self._harmless = None if harmless is None else _KeyTable(harmless)
         self._blocked = blocked
 
-    def server(self, said: Any, place: Path) -> tuple[Any, dict[str, Any]]:
-        if not isinstance(said, Mapping):
-            return said, {}
+    def server(self, entry: Any, place: Path) -> tuple[Any, dict[str, Any]]:
+        if not isinstance(entry, Mapping):
+            return entry, {}
         kept, taken = dict[str, Any](), dict[str, Any]()
-        for name, value in said.items():
+        for name, value in entry.items():
             folded = ".".join(_segments(name))
             mine, theirs = value, _NOTHING
             # An empty `env`, as in a template, needs no warning.
@@ -166,8 +168,8 @@ class _ServerSplitter:
         if isinstance(value, Mapping):
             return any(
                 self._keys.has(inner := (*path, *_segments(name)))
-                or self._leads(one, inner, depth + 1)
-                for name, one in value.items()
+                or self._leads(member, inner, depth + 1)
+                for name, member in value.items()
             )
         return any(self._leads(item, path, depth + 1) for item in _list_items(value))
 

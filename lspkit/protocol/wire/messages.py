@@ -182,8 +182,8 @@ def _our_id(raw: bytes) -> int | None:
     """Our ids are integers; servers send them back as `7`, `7.0` or `"7"`."""
     if raw.isdigit() and len(raw) <= LONGEST_ID:
         return int(raw)
-    found = _NUMBER.match(raw)
-    return int(found[1]) if found else None
+    match = _NUMBER.match(raw)
+    return int(match[1]) if match else None
 
 
 def _without_lone_surrogates(body: bytes) -> bytes | None:
@@ -236,13 +236,13 @@ def _malformed_message(body: bytes, problem: Exception) -> Malformed:
     code = PARSE_ERROR if syntax else INVALID_REQUEST
     if method is not None and method[:1] == b'"' and not syntax:
         code = INVALID_PARAMS
-    asked = raw_id if method is not None and raw_id is not None and _is_json(raw_id) else None
+    request_id = raw_id if method is not None and raw_id is not None and _is_json(raw_id) else None
     answers = _our_id(raw_id) if raw_id is not None and method is None else None
     return Malformed(
         reason=f"{type(problem).__name__}: {problem}",
         sample=body[:200],
         code=code,
-        asked=asked,
+        asked=request_id,
         answers=answers,
         swallowed=body[header.start() :] if header else b"",
     )
@@ -290,8 +290,8 @@ def request(id: int, method: str, params: Any = None) -> bytes:
     try:
         return _encoder.encode(_Request(id, method, UNSET if params is None else params))
     except UnicodeEncodeError:
-        said = {} if params is None else {"params": params}
-        return encode({"jsonrpc": "2.0", "id": id, "method": method, **said})
+        members = {} if params is None else {"params": params}
+        return encode({"jsonrpc": "2.0", "id": id, "method": method, **members})
 
 
 def raw_request(id: int, method: str, params: RawJson) -> bytes:
@@ -355,22 +355,22 @@ def keys_of(body: bytes, *, whole: bool) -> dict[bytes, bytes]:
     it would fail a request that is still pending.
     """
     try:
-        told = _keys.decode(body)  # the JSON may be valid: bad UTF-8, or wrong types
+        decoded = _keys.decode(body)  # the JSON may be valid: bad UTF-8, or wrong types
     except _UNDECODABLE:
-        found = _top_level(body)
-        if b"id" not in found and whole and HEAD < len(body) <= WITH_END:
-            found = {**_last_keys(body), **found}
-        return found
-    pairs = ((b"id", told.id), (b"method", told.method))
-    found = {key: bytes(raw) for key, raw in pairs if not isinstance(raw, msgspec.UnsetType)}
-    if not _ID.match(found.get(b"id", b"0")):
-        del found[b"id"]
-    return found
+        keys = _top_level(body)
+        if b"id" not in keys and whole and HEAD < len(body) <= WITH_END:
+            keys = {**_last_keys(body), **keys}
+        return keys
+    pairs = ((b"id", decoded.id), (b"method", decoded.method))
+    keys = {key: bytes(raw) for key, raw in pairs if not isinstance(raw, msgspec.UnsetType)}
+    if not _ID.match(keys.get(b"id", b"0")):
+        del keys[b"id"]
+    return keys
 
 
 def _top_level(body: bytes) -> dict[bytes, bytes]:
     """The keys at the start."""
-    found: dict[bytes, bytes] = {}
+    keys: dict[bytes, bytes] = {}
     depth, key, before = 0, b"", b""
     for match in _TOKEN.finditer(body[:HEAD]):
         token = match[0]
@@ -382,22 +382,22 @@ def _top_level(body: bytes) -> dict[bytes, bytes]:
             key = before.strip(b'"')
         elif key in (b"id", b"method") and before == b":" and depth == 1:
             if key == b"method" or _ID.match(token):
-                found.setdefault(key, token)
+                keys.setdefault(key, token)
             key = b""
         before = token
-    return found
+    return keys
 
 
 def _last_keys(body: bytes) -> dict[bytes, bytes]:
     """The keys at the end of the outermost object, if the body ends with it."""
-    found: dict[bytes, bytes] = {}
+    keys: dict[bytes, bytes] = {}
     rest = body[-HEAD:].rstrip()
     bare = _STRING.sub(b"", body)
     closed = bare.count(b"{") == bare.count(b"}") and bare.count(b"[") == bare.count(b"]")
     if not closed or not rest.endswith(b"}"):
-        return found
+        return keys
     rest = rest[:-1]
     while match := _LAST_PAIR.search(rest):
-        found.setdefault(match[1], match[2])
+        keys.setdefault(match[1], match[2])
         rest = rest[: match.start()]
-    return found
+    return keys

@@ -275,12 +275,12 @@ class _ListReader(Generic[T]):
             shape: Any = self._shape
             self._decoder = make_decoder(list[shape] | shape | None)
         try:
-            found = self._decoder.decode(raw)
+            decoded = self._decoder.decode(raw)
         except BAD:
             return self._one_by_one(raw, beyond)
-        if found is None:
+        if decoded is None:
             return Read([])
-        items = found if isinstance(found, list) else [found]
+        items = decoded if isinstance(decoded, list) else [decoded]
         if self._blank is not None and self._blank in items:
             return self._one_by_one(raw, beyond)
         return Read(items, beyond)
@@ -355,10 +355,10 @@ def read_command(raw: bytes) -> WireCommand | None:
         action = msgspec.json.decode(replace_lone_surrogates(raw))
     except BAD:
         return None
-    said = action.get("command") if isinstance(action, dict) else None
-    bare = isinstance(said, str)
+    inner = action.get("command") if isinstance(action, dict) else None
+    bare = isinstance(inner, str)
     try:
-        command = convert(action if bare else said, WireCommand)
+        command = convert(action if bare else inner, WireCommand)
     except msgspec.ValidationError:
         return None
     return msgspec.structs.replace(command, bare=bare)
@@ -443,8 +443,8 @@ def read_hierarchy_items(raw: bytes) -> Read[tuple[bytes, WireItem]]:
     """The items of a hierarchy, each with its raw bytes."""
     pieces = read_raw_items(raw)
     read = [(piece, read_item(piece)) for piece in pieces.items]
-    found = [(piece, wire) for piece, one in read for wire in one.items]
-    return Read(found, pieces.dropped + sum(not one.items for _, one in read))
+    pairs = [(piece, wire) for piece, result in read for wire in result.items]
+    return Read(pairs, pieces.dropped + sum(not result.items for _, result in read))
 
 
 def read_calls_with_items(raw: bytes) -> Read[tuple[WireCall, WireItem]]:
@@ -452,15 +452,17 @@ def read_calls_with_items(raw: bytes) -> Read[tuple[WireCall, WireItem]]:
     pieces = read_raw_items(raw)
     calls = [call for piece in pieces.items for call in read_calls(piece).items]
     read = [(call, read_item(call.item)) for call in calls]
-    found = [(call, one.items[0]) for call, one in read if one.items]
-    return Read(found, pieces.dropped + len(pieces.items) - len(found))
+    pairs = [(call, result.items[0]) for call, result in read if result.items]
+    return Read(pairs, pieces.dropped + len(pieces.items) - len(pairs))
 
 
 def read_actions(raw: bytes) -> Read[tuple[bytes, WireAction]]:
     """Code actions, each with its raw bytes. An action with an invalid part is left out."""
     pieces = read_raw_items(raw)
     read = [(piece, read_action(piece)) for piece in pieces.items]
-    good = [(piece, one.items[0]) for piece, one in read if one.items and not one.dropped]
+    good = [
+        (piece, result.items[0]) for piece, result in read if result.items and not result.dropped
+    ]
     return Read(good, pieces.dropped + len(read) - len(good))
 
 

@@ -42,7 +42,7 @@ from lspkit.runtime.server.shutdown import stop
 from lspkit.servers.adapters.adapter import ForwardedRequest
 from lspkit.servers.restriction.trust_profile import ALL, Permits
 from lspkit.servers.selection.choose import Choice, Kinds
-from lspkit.servers.sidecar_commands import beside
+from lspkit.servers.sidecar_commands import commands_of
 from lspkit.servers.status import ServerState, WorkspaceEvent
 
 log = logging.getLogger("lspkit.runtime")
@@ -367,7 +367,7 @@ class Pool:
     def _on_up(self, server: Server) -> None:
         """A server has come up. Called by its reader."""
         self.disk_events.registered(server)
-        programs = beside(server.choice, self.folders())
+        programs = commands_of(server.choice, self.folders())
         server.start_sidecars(programs, restart_of(self.config.restart))
         if server.reopen:
             self._threads.do(lambda: reopen(server, self._files))

@@ -90,18 +90,18 @@ class Times:
     def hide(self, path: str, kind: int) -> bool:
         """Whether a file has new content, with the time and size that it had before."""
         try:
-            found = os.stat(path)
+            status = os.stat(path)
         except OSError:
             kind = DELETED
         if kind == DELETED:
             self._known.setdefault(path, _OLD)
             return False
         known = self._known.get(path, None if kind == CREATED else _OLD)
-        now = self._known[path] = found.st_mtime_ns, found.st_size, found.st_ctime_ns
+        now = self._known[path] = status.st_mtime_ns, status.st_size, status.st_ctime_ns
         if known is None:
             return False
         if known == _OLD:
-            return found.st_mtime_ns < self._began < found.st_ctime_ns + _BEHIND
+            return status.st_mtime_ns < self._began < status.st_ctime_ns + _BEHIND
         return now[:2] == known[:2] and now != known
 
 

@@ -35,8 +35,8 @@ class Markers:
     def __init__(self, definitions: Iterable[Definition]) -> None:
         names = {
             name
-            for one in (definition.roots for definition in definitions)
-            for name in (*one.markers, *one.outermost, *one.kept_out_by, *one.only_with)
+            for roots in (definition.roots for definition in definitions)
+            for name in (*roots.markers, *roots.outermost, *roots.kept_out_by, *roots.only_with)
         }
         globs = {name for name in names if _WILD.search(name)}
         self._names = frozenset(names - globs)
@@ -157,18 +157,18 @@ def imported_by(root: str, names: tuple[str, ...]) -> frozenset[str]:
     the files import nothing.
     """
     begin = [path for name in names if os.path.isfile(path := os.path.join(root, name))]
-    found, todo, missing = set(begin), list(begin), set[str]()
+    files, todo, missing = set(begin), list(begin), set[str]()
     left = MOST_NAMES
-    while todo and left and len(found) < MOST:
+    while todo and left and len(files) < MOST:
         file = todo.pop()
         for key, value in itertools.islice(_names_in(file), left):
             left -= 1
             meant, not_there = _meant(key, value, os.path.dirname(file))
             missing.update(not_there[: MOST_MISSING - len(missing)])
-            if meant is not None and meant not in found:
-                found.add(meant)
+            if meant is not None and meant not in files:
+                files.add(meant)
                 todo += [meant] if os.path.isfile(meant) else []
-    return frozenset(found | missing) if missing or len(found) > len(begin) else frozenset()
+    return frozenset(files | missing) if missing or len(files) > len(begin) else frozenset()
 
 
 def _names_in(file: str) -> Iterator[tuple[str, str]]:
@@ -204,7 +204,7 @@ def _meant(key: str, value: str, folder: str) -> tuple[str | None, list[str]]:
     And the paths without a file, of which each would come before it.
     """
     paths = _paths(value, folder, _AFTER_IMPORTS if key == _IMPORT else _AFTER_KEYS)
-    missing = list(itertools.takewhile(lambda one: not os.path.isfile(one), paths))
+    missing = list(itertools.takewhile(lambda path: not os.path.isfile(path), paths))
     if len(missing) < len(paths):
         return paths[len(missing)], missing
     package = _linked(value, folder) if key in (_IMPORT, "extends") else None

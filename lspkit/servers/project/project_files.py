@@ -53,13 +53,13 @@ def walk(
 
 def samples(folder: str) -> list[str]:
     """One file of each kind from every folder: packages have their own roots."""
-    found: dict[tuple[str, str], str] = {}
+    files: dict[tuple[str, str], str] = {}
     for number, path in enumerate(walk(folder)):
         if number >= ENOUGH:
             break
         here, name = os.path.split(path)
-        found.setdefault((here, os.path.splitext(name)[1] or name), path)
-    return list(found.values())
+        files.setdefault((here, os.path.splitext(name)[1] or name), path)
+    return list(files.values())
 
 
 # Folders of installed packages, which are far too many to be watched as a whole.
@@ -105,12 +105,12 @@ class PackageFolder:
         # The path of the workspace itself does not count.
         inner = path[len(workspace.rstrip(os.sep)) :] if is_inside(path, workspace) else path
         self._inner = inner.replace(os.sep, "/")
-        found = _FIRST.search(self._inner)
-        name = found[1] if found else ""
+        match = _FIRST.search(self._inner)
+        name = match[1] if match else ""
         #: The kind of packages that it lies among, or that it holds; empty if none.
         self.kind = NODE if name == NODE else PYTHON if name else ""
         #: The outermost of these package folders.
-        self.top = path[: len(path) - len(inner) + found.end(1)] if found else ""
+        self.top = path[: len(path) - len(inner) + match.end(1)] if match else ""
 
     @property
     def holds_packages(self) -> bool:
@@ -157,26 +157,28 @@ def project_samples(
 
     `language` tells the language of a file by its name; None for files of other servers.
     """
-    found: dict[str, str] = {}
+    config_files: dict[str, str] = {}
     sources: list[tuple[str, str]] = []
     for path in itertools.islice(walk(root), ENOUGH):
         folder, name = os.path.split(path)
         if name in configs:
-            found.setdefault(folder, path)
+            config_files.setdefault(folder, path)
         elif kind := language(name):
             sources.append((path, kind))
-    groups: dict[str, dict[tuple[str, str], str]] = {folder: {} for folder in found}
+    groups: dict[str, dict[tuple[str, str], str]] = {folder: {} for folder in config_files}
     for path, kind in sources:
         folder = os.path.dirname(path)
-        while folder not in found and len(folder) > len(root):
+        while folder not in config_files and len(folder) > len(root):
             folder = os.path.dirname(folder)
-        if folder in found:
+        if folder in config_files:
             part = os.path.relpath(path, folder).split(os.sep)[0]
             groups[folder].setdefault(
                 (part if os.sep in path[len(folder) + 1 :] else "", kind), path
             )
     return {
-        found[folder]: _likely_first(read_regular_text(found[folder], LONGEST_CONFIG), group)
+        config_files[folder]: _likely_first(
+            read_regular_text(config_files[folder], LONGEST_CONFIG), group
+        )
         for folder, group in groups.items()
         if group
     }

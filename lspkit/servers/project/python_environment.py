@@ -28,13 +28,13 @@ DEPTH = 3
 
 def own_interpreter(root: str) -> str | None:
     """The interpreter in the root of a project; None if there is none."""
-    found = (_interpreter(os.path.join(root, name)) for name in FOLDERS)
-    return next((path for path in found if path), None)
+    interpreters = (_interpreter(os.path.join(root, name)) for name in FOLDERS)
+    return next((path for path in interpreters if path), None)
 
 
 def own_packages(root: str) -> list[str]:
     """The folders of installed packages in the root of a project."""
-    return sorted(found for name in FOLDERS for found in _packages(os.path.join(root, name)))
+    return sorted(folder for name in FOLDERS for folder in _packages(os.path.join(root, name)))
 
 
 def named_interpreter(settings: Mapping[str, Any]) -> str:
@@ -80,7 +80,7 @@ def find_environments(
     named = [os.path.join(root, variable) for variable in map(variables.get, VARIABLES) if variable]
     if interpreter := named_interpreter(settings):
         named.append(os.path.dirname(os.path.dirname(os.path.join(root, interpreter))))
-    named = [one for one in map(os.path.normpath, named) if is_inside(one, workspace)]
+    named = [path for path in map(os.path.normpath, named) if is_inside(path, workspace)]
     folders = tuple(dict.fromkeys([*own, *named]))
     return Environments(folders, state_of(folders))
 

@@ -89,12 +89,12 @@ def compiling(root: str) -> CompileFlags:
     for name in (*DATABASES, FLAGS):
         file = os.path.join(root, name)
         try:
-            found = os.stat(file)
+            status = os.stat(file)
         except (OSError, ValueError):
             continue
         # Opening a FIFO would wait forever.
-        if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST:
-            return _read(file, found.st_mtime_ns, found.st_size)
+        if stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST:
+            return _read(file, status.st_mtime_ns, status.st_size)
     return CompileFlags()
 
 
@@ -104,7 +104,7 @@ def header_folders(root: str, workspace: str) -> list[str]:
     System folders, which change only when something is installed, are left out, and so are
     folders above the workspace.
     """
-    found: dict[str, None] = {}
+    folders: dict[str, None] = {}
     for word in compiling(root).flags:
         match = VALUED.fullmatch(word)
         if match is None or match[1] not in ("-I", "-isystem", "-iquote", "-idirafter"):
@@ -116,8 +116,8 @@ def header_folders(root: str, workspace: str) -> list[str]:
             or is_inside(workspace, folder)
         ):
             continue
-        found[folder] = None
-    return list(found)[:MOST_FOLDERS]
+        folders[folder] = None
+    return list(folders)[:MOST_FOLDERS]
 
 
 @functools.lru_cache(maxsize=4)

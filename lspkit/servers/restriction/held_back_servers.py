@@ -39,24 +39,24 @@ def notice(loaded: Loaded) -> str:
 
     That is so if nothing is held back, and if the user has ruled trust out.
     """
-    found = loaded.standing
-    return "" if is_silent(found) else worded(found, held_back(loaded))
+    standing = loaded.standing
+    return "" if is_silent(standing) else worded(standing, held_back(loaded))
 
 
-def is_silent(found: TrustDecision) -> bool:
+def is_silent(standing: TrustDecision) -> bool:
     """Whether nothing is held back, or the user has ruled trust out."""
-    return found.allows_programs or found.refused or found.policy == "never"
+    return standing.allows_programs or standing.refused or standing.policy == "never"
 
 
-def worded(found: TrustDecision, held: Sequence[str]) -> str:
+def worded(standing: TrustDecision, held: Sequence[str]) -> str:
     """What is held back and what would allow it, on one line, whatever names the project uses."""
     if not held:
         return ""
     rest = len(held) - NAMED
     names = ", ".join(held[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
-    state = f"no longer trusted ({found.why})" if found.state == "stale" else "not trusted"
-    said = f"{found.candidate} is {state}; held back: {names}. To allow it: {found.remedy}"
-    return one_line(said)
+    state = f"no longer trusted ({standing.why})" if standing.state == "stale" else "not trusted"
+    line = f"{standing.candidate} is {state}; held back: {names}. To allow it: {standing.remedy}"
+    return one_line(line)
 
 
 def held_back(loaded: Loaded) -> list[str]:
@@ -66,7 +66,7 @@ def held_back(loaded: Loaded) -> list[str]:
     folder = loaded.standing.candidate
     content = blocked_content(loaded.project, EXECUTION_KEYS)
     # The running interpreter's folder is always searched, even if it is the project's.
-    searched = {os.path.realpath(one) for one in search_folders(folder, environ=loaded.environ)}
+    searched = {os.path.realpath(path) for path in search_folders(folder, environ=loaded.environ)}
     programs = [
         program
         for program in (*programs_of(folder, content), *files_of(folder, loaded))
@@ -81,8 +81,8 @@ def programs_of(folder: str, content: Mapping[str, Any]) -> list[str]:
     `content` are keys that only a trusted project may set: they may name unknown programs.
     """
     names = {command[0] for definition in BUILT_IN for command in definition.launch.commands}
-    for said in content.get("lsp", {}).values():
-        names.update(word for word in said.get("command", [])[:1] if isinstance(word, str))
+    for entry in content.get("lsp", {}).values():
+        names.update(word for word in entry.get("command", [])[:1] if isinstance(word, str))
     return [
         f"{place}/{name}"
         for place in map("/".join, PROJECT_FOLDERS)
@@ -97,13 +97,13 @@ def files_of(folder: str, loaded: Loaded) -> dict[str, str]:
     These servers do not use them in an untrusted project. Servers that do not run are left out: an
     interpreter in the project matters only to a server that would start it.
     """
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     config = _if_trusted(loaded)
     for definition in definitions(config):
         own = own_files(definition, folder)
         if own and _is_chosen(folder, definition, config, loaded.environ):
-            found |= {file: definition.id for file in own if file not in found}
-    return found
+            files |= {file: definition.id for file in own if file not in files}
+    return files
 
 
 def _if_trusted(loaded: Loaded) -> Config:
@@ -113,12 +113,14 @@ def _if_trusted(loaded: Loaded) -> Config:
     return config_of(merge_layers(loaded.values, use_server_ids(loaded.project, aliases())))
 
 
-def _is_chosen(folder: str, one: Definition, config: Config, environ: Mapping[str, str]) -> bool:
+def _is_chosen(
+    folder: str, definition: Definition, config: Config, environ: Mapping[str, str]
+) -> bool:
     """Whether the server would run for a file of its language, if the project were trusted."""
-    name = next(iter(one.languages), "")
+    name = next(iter(definition.languages), "")
     path = os.path.join(folder, f"a{name}" if name.startswith(".") else name)
     chosen = choose(path, folder, config, search_folders(folder, environ=environ))
-    return any(choice.id == one.id and choice.argv for choice in chosen)
+    return any(choice.id == definition.id and choice.argv for choice in chosen)
 
 
 def servers_of(folder: str, loaded: Loaded) -> list[str]:
@@ -128,30 +130,30 @@ def servers_of(folder: str, loaded: Loaded) -> list[str]:
     """
     folders = search_folders(folder, environ=loaded.environ)
     is_given = loaded.global_file is None
-    found = []
+    ids = []
     for definition in definitions(loaded.config):
-        said = loaded.config.server(definition.id, definition.aliases)
+        server_config = loaded.config.server(definition.id, definition.aliases)
         if (
             definition.trust.untrusted is not None
-            or said.disabled
+            or server_config.disabled
             or definition.id in loaded.vouched
         ):
             continue
-        meant = (is_given and said.selects) or _is_set_up(folder, definition)
+        meant = (is_given and server_config.selects) or _is_set_up(folder, definition)
         if meant and any(argvs_of(definition, folders)) and _is_complete(definition, folders):
-            found.append(definition.id)
-    return found
+            ids.append(definition.id)
+    return ids
 
 
-def _is_complete(one: Definition, folders: list[str]) -> bool:
-    return isinstance(adapter_of(one).complete(one, folders), Definition)
+def _is_complete(definition: Definition, folders: list[str]) -> bool:
+    return isinstance(adapter_of(definition).complete(definition, folders), Definition)
 
 
-def _is_set_up(folder: str, one: Definition) -> bool:
+def _is_set_up(folder: str, definition: Definition) -> bool:
     """Whether the folder has markers or files of the server's languages."""
-    if not has_marker(folder, one.roots.only_with or one.roots.markers):
+    if not has_marker(folder, definition.roots.only_with or definition.roots.markers):
         return False
-    if not one.roots.shares_markers:
+    if not definition.roots.shares_markers:
         return True
     names = map(os.path.basename, itertools.islice(walk(folder), LOOKED_AT))
-    return any(one.language_of(name) is not None for name in names)
+    return any(definition.language_of(name) is not None for name in names)

@@ -59,9 +59,9 @@ def interpreter_of(choice: Choice, environ: Mapping[str, str] = os.environ) -> I
         return None
     search = _Search(choice, {**environ, **choice.config.env})
     for place in order:
-        found = _PLACES.get(place, _of_variable(place))(search)
-        if found is not None:
-            return Interpreter(*found, _change(search))
+        path_and_reason = _PLACES.get(place, _of_variable(place))(search)
+        if path_and_reason is not None:
+            return Interpreter(*path_and_reason, _change(search))
     return Interpreter("", "none was found", _change(search))
 
 
@@ -106,17 +106,17 @@ def _of_path(search: _Search) -> tuple[str, str] | None:
         if os.path.isabs(folder)
     ]
     for name in ("python3", "python"):
-        found = find_program(name, folders)
-        if found is None:
+        program = find_program(name, folders)
+        if program is None:
             continue
         active = search.environ.get("VIRTUAL_ENV", "")
-        if active and os.path.dirname(os.path.dirname(found)) == os.path.normpath(active):
-            return found, "its environment is active (VIRTUAL_ENV), so that it is first on PATH"
-        return found, "it is the first on PATH, and the project has no .venv"
+        if active and os.path.dirname(os.path.dirname(program)) == os.path.normpath(active):
+            return program, "its environment is active (VIRTUAL_ENV), so that it is first on PATH"
+        return program, "it is the first on PATH, and the project has no .venv"
     return None
 
 
-def _beside(search: _Search) -> tuple[str, str] | None:
+def _of_server(search: _Search) -> tuple[str, str] | None:
     """The environment that the server is installed in: its packages count as well."""
     folder = os.path.dirname(os.path.realpath(search.choice.argv[0])) if search.choice.argv else ""
     path = os.path.join(folder, "python")
@@ -137,6 +137,6 @@ def _of_variable(name: str) -> Callable[[_Search], tuple[str, str] | None]:
 _PLACES: dict[str, Callable[[_Search], tuple[str, str] | None]] = {
     "setting": _of_setting,
     "project": _of_project,
-    "beside": _beside,
+    "beside": _of_server,
     "PATH": _of_path,
 }

@@ -71,8 +71,8 @@ def at_home(definition: Definition, root: str, folders: Sequence[str] = ()) -> D
 
 def own_files(definition: Definition, root: str) -> list[str]:
     """Existing files, relative to the root, that this server runs or obeys if trusted."""
-    found = [own_interpreter(root)] if definition.trust.trusted_settings else []
-    own = [os.path.relpath(path, root) for path in found if path is not None]
+    interpreters = [own_interpreter(root)] if definition.trust.trusted_settings else []
+    own = [os.path.relpath(path, root) for path in interpreters if path is not None]
     risky = definition.trust.risky_files
     return own + [name for name in risky if os.path.isfile(os.path.join(root, name))]
 
@@ -129,8 +129,10 @@ def _names_in(value: Any) -> list[str]:
 def _filled(value: Any, places: Mapping[str, Any]) -> Any:
     """The value with its placeholders filled in; keys with an empty one are left out."""
     if isinstance(value, dict):
-        filled = {key: _filled(one, places) for key, one in value.items()}
-        return {key: one for key, one in filled.items() if one or not _names_in(value[key])}
+        filled = {key: _filled(member, places) for key, member in value.items()}
+        return {
+            key: member for key, member in filled.items() if member or not _names_in(value[key])
+        }
     if isinstance(value, list):
         return [_filled(item, places) for item in value]
     name = value[1:-1] if isinstance(value, str) else ""
@@ -152,9 +154,9 @@ def _tsserver(argv: tuple[str, ...], _: str, workspace: str) -> str | None:
     folder = os.path.dirname(os.path.realpath(argv[0])) if argv else ""
     while folder and os.path.dirname(folder) != folder:
         for parts in (("node_modules",), ("lib", "node_modules"), ()):
-            found = os.path.join(folder, *parts, "typescript", "lib", "tsserver.js")
-            if os.path.isfile(found) and not leads_through(found, project):
-                return found
+            file = os.path.join(folder, *parts, "typescript", "lib", "tsserver.js")
+            if os.path.isfile(file) and not leads_through(file, project):
+                return file
         folder = os.path.dirname(folder)
     return None
 

@@ -107,9 +107,9 @@ def definitions(config: Config) -> list[Definition]:
     known = {definition.id: definition for definition in BUILT_IN}
     if isinstance(config.lsp, dict):
         by_alias = aliases()
-        for name, said in config.lsp.items():
+        for name, server_config in config.lsp.items():
             id = by_alias.get(name, name)
-            known[id] = _with(known.get(id), id, said)
+            known[id] = _with(known.get(id), id, server_config)
     return list(known.values())
 
 
@@ -135,25 +135,27 @@ def disabled_text(ids: Sequence[str]) -> str:
     return f"{names} {'are' if ids[1:] else 'is'} disabled in the configuration"
 
 
-def _with(known: Definition | None, id: str, said: ServerConfig) -> Definition:
+def _with(known: Definition | None, id: str, config: ServerConfig) -> Definition:
     if known is None:
         rules = {None: UNTRIED, "pull": OFFERED, "version": ProofRule(how="version")}
-        known = Definition(id=id, family=id, languages={}, proofs=(rules[said.proof],))
+        known = Definition(id=id, family=id, languages={}, proofs=(rules[config.proof],))
     languages = known.languages
-    if said.extensions is not None:
-        languages = {ext: languages.get(ext) or _language(ext) for ext in said.extensions}
+    if config.extensions is not None:
+        languages = {ext: languages.get(ext) or _language(ext) for ext in config.extensions}
     roots, changes = known.roots, dict[str, object]()
-    if said.roots is not None:
-        roots = msgspec.structs.replace(roots, markers=tuple(said.roots))
-    if said.command is not None:
-        changes["commands"] = (tuple(said.command),)
-    if said.initialization is not None:
-        changes["initialization"] = merge_values(known.launch.initialization, said.initialization)
-    if said.position_encodings is not None:
-        changes["encodings"] = said.position_encodings
-    if said.settings is not None:
-        changes["settings"] = merge_values(known.launch.settings, expand_dotted_keys(said.settings))
-    languages = {**languages, **said.language_ids}
+    if config.roots is not None:
+        roots = msgspec.structs.replace(roots, markers=tuple(config.roots))
+    if config.command is not None:
+        changes["commands"] = (tuple(config.command),)
+    if config.initialization is not None:
+        changes["initialization"] = merge_values(known.launch.initialization, config.initialization)
+    if config.position_encodings is not None:
+        changes["encodings"] = config.position_encodings
+    if config.settings is not None:
+        changes["settings"] = merge_values(
+            known.launch.settings, expand_dotted_keys(config.settings)
+        )
+    languages = {**languages, **config.language_ids}
     known = msgspec.structs.replace(known, languages=languages, roots=roots)
     return known.with_launch(**changes)
 
@@ -220,15 +222,15 @@ def choose(
             if definition.language_of(name) is not None
         )
     for definition in known:
-        said = config.server(definition.id, definition.aliases)
-        if said.disabled:
+        server_config = config.server(definition.id, definition.aliases)
+        if server_config.disabled:
             continue
-        if said.selects or is_wanted(path, definition, workspace):
+        if server_config.selects or is_wanted(path, definition, workspace):
             root = trusted_root_of(path, definition, workspace, permits)
             permit = permits(root)
             at = begins_at(workspace, permit if root == workspace else permits(workspace))
             candidates.append(
-                permitted(definition, said, root, workspace, folders, permit, at, unusable)
+                permitted(definition, server_config, root, workspace, folders, permit, at, unusable)
             )
     above = list(upwards(path, project_tree(workspace)))
     chosen, families = list[Choice](), set[str]()
@@ -255,7 +257,7 @@ def begins_at(workspace: str, permit_of_workspace: trust_profile.Permit) -> str:
 
 def permitted(
     definition: Definition,
-    said: ServerConfig,
+    config: ServerConfig,
     root: str,
     workspace: str,
     folders: Sequence[str],
@@ -271,17 +273,17 @@ def permitted(
     first = None
     searched = trust_profile.program_folders(root, permit, list(folders))
     for argv in argvs_of(definition, searched, at if permit.trusted else ""):
-        choice = _permitted_with(argv, definition, said, root, workspace, searched, permit)
+        choice = _permitted_with(argv, definition, config, root, workspace, searched, permit)
         if not choice.held_back and argv[0] not in unusable:
             return choice
         first = first or choice
-    return first or _permitted_with((), definition, said, root, workspace, searched, permit)
+    return first or _permitted_with((), definition, config, root, workspace, searched, permit)
 
 
 def _permitted_with(
     argv: tuple[str, ...],
     definition: Definition,
-    said: ServerConfig,
+    config: ServerConfig,
     root: str,
     workspace: str,
     searched: list[str],
@@ -290,7 +292,7 @@ def _permitted_with(
     environments = Environments()
     if argv and definition.disk.packages == PYTHON:
         # Before an interpreter is put into the settings: a change in between is noticed.
-        variables = ChainMap(said.env, os.environ)
+        variables = ChainMap(config.env, os.environ)
         environments = find_environments(root, workspace, definition.launch.settings, variables)
     if permit.trusted:
         made = trust_profile.at_home(definition, root, searched)
@@ -301,8 +303,8 @@ def _permitted_with(
         made = trust_profile.restrict(definition, argv, root, workspace)
     if isinstance(made, str):
         helps = not permit.trusted and trust_profile.trust_helps(definition, root)
-        return Choice(definition, argv, said, root, permit, made, helps)
-    return Choice(made, argv, said, root, permit, environments=environments)
+        return Choice(definition, argv, config, root, permit, made, helps)
+    return Choice(made, argv, config, root, permit, environments=environments)
 
 
 def _type_servers(
@@ -317,18 +319,18 @@ def _type_servers(
     wishes = wishes_of([choice.definition for choice in rivals], above)
     serving = [choice for choice in rivals if wishes[choice.id].serves] or rivals
     ranked = sorted(serving, key=lambda choice: wishes[choice.id].rank)
-    found = [choice for choice in ranked if choice.argv]
-    found = [choice for choice in found if not choice.held_back] or found
-    found = [choice for choice in found if choice.argv[0] not in unusable] or found
-    best = (found or ranked)[0]
+    candidates = [choice for choice in ranked if choice.argv]
+    candidates = [choice for choice in candidates if not choice.held_back] or candidates
+    candidates = [choice for choice in candidates if choice.argv[0] not in unusable] or candidates
+    best = (candidates or ranked)[0]
     by_compiler = best.definition.compiler is not None and bool(wishes[best.id].why)
-    why = _why_chosen(best, ranked[0], found, wishes)
+    why = _why_chosen(best, ranked[0], candidates, wishes)
     wanted = ranked[0].id if wishes[ranked[0].id].why and best is not ranked[0] else ""
     return [msgspec.structs.replace(best, why=why, instead_of=wanted, by_compiler=by_compiler)]
 
 
 def _why_chosen(
-    best: Choice, wanted: Choice, found: Sequence[Choice], wishes: Mapping[str, Wish]
+    best: Choice, wanted: Choice, candidates: Sequence[Choice], wishes: Mapping[str, Wish]
 ) -> str:
     """Why the best of several is that, as a sentence. The project may have wanted another one."""
     if why := wishes[best.id].why:
@@ -336,8 +338,8 @@ def _why_chosen(
     if why := wishes[wanted.id].why:
         state = "cannot run" if wanted.argv else "is not installed"
         return f"{why}, but {wanted.id} {state}"
-    names = ", ".join(choice.id for choice in found)
-    return f"the project configures none, and it is the first of {names}" if found[1:] else ""
+    names = ", ".join(choice.id for choice in candidates)
+    return f"the project configures none, and it is the first of {names}" if candidates[1:] else ""
 
 
 def argvs_of(
@@ -394,13 +396,13 @@ def nested_repositories(path: str, root: str) -> list[str]:
             if not is_inside(root, folder) and _is_top(folder)
         ]
     # By names, from the root inwards: this runs before every request.
-    found: list[str] = []
+    repositories: list[str] = []
     folder = root
     for name in path[len(root) :].split(os.sep)[1:-1]:
         folder += os.sep + name
         if name and _is_top(folder):
-            found.insert(0, folder)
-    return found
+            repositories.insert(0, folder)
+    return repositories
 
 
 def _is_top(folder: str) -> bool:

@@ -131,8 +131,8 @@ def _paths_in(program: str) -> Iterator[str]:
         return  # it is no script
     here = os.path.dirname(program)
     script = _HERE.sub(lambda _: here, text.decode("utf-8", "replace"))
-    for found in _WORD.finditer(script):
-        path = found[1] or found[2] or found[3]
+    for match in _WORD.finditer(script):
+        path = match[1] or match[2] or match[3]
         if os.path.isabs(path) and os.path.isfile(path):
             yield path
 
