@@ -55,12 +55,12 @@ class Answer(list[T], Generic[T]):
             return whole
         count = "1 result" if len(self) == 1 else f"{len(self)} results"
         why = "" if self.complete else f", perhaps not all: {caveat_line(self.caveats)}"
-        first = ", ".join(cut(fold_lines(str(one)), LONGEST_REPR) for one in self[:FIRST])
+        first = ", ".join(cut(fold_lines(str(result)), LONGEST_REPR) for result in self[:FIRST])
         return cut(f"<{count}{why}{': ' if self else ''}{first}", LONGEST_REPR - 1) + ">"
 
     def __str__(self) -> str:
         """A line for each result, up to a limit, and one for the caveats."""
-        lines = [cut(fold_lines(str(one)), LONGEST_LINE) for one in self[:MOST_LINES]]
+        lines = [cut(fold_lines(str(result)), LONGEST_LINE) for result in self[:MOST_LINES]]
         if len(self) > MOST_LINES:
             lines.append(f"... and {len(self) - MOST_LINES} more")
         if not self.complete:
@@ -70,4 +70,4 @@ class Answer(list[T], Generic[T]):
 
 def caveat_line(caveats: Iterable[Caveat]) -> str:
     """All reasons on one line."""
-    return cut("; ".join(str(one) for one in caveats), 2 * LONGEST_LINE)
+    return cut("; ".join(str(caveat) for caveat in caveats), 2 * LONGEST_LINE)

@@ -143,10 +143,10 @@ class ConversationStore:
         """The folder for one turn: `cwd`, which is stored, or else the stored one."""
         if cwd is not None:
             return self.set_cwd(id, cwd)
-        found = self.get_cwd(id)
-        if found is None:
+        folder = self.get_cwd(id)
+        if folder is None:
             raise PathError(f"the conversation {id} has no folder yet: give its cwd", path="")
-        return found
+        return folder
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -194,8 +194,8 @@ class ConversationStore:
             store.execute(f"PRAGMA {name} = {value}")
 
     def _unusable(self, why: str) -> ConfigError:
-        told = f"{one_line(self._file)} cannot be used: {why}"
-        return ConfigError(f"{told}. It is left as it is; rename it to begin anew", file=self._file)
+        text = f"{one_line(self._file)} cannot be used: {why}"
+        return ConfigError(f"{text}. It is left as it is; rename it to begin anew", file=self._file)
 
 
 #: What is written into the head of the file, by the names of the pragmas.

@@ -84,8 +84,8 @@ class WorkspaceEdit(Value, frozen=True):
 
     def __str__(self) -> str:
         edits = sum(len(change.edits) for change in self.changes if isinstance(change, FileEdit))
-        told = f"{count(edits, 'edit')} in {count(len(self.files), 'file')}"
-        return told if self.complete else f"{told}, perhaps not all: {caveat_line(self.caveats)}"
+        text = f"{count(edits, 'edit')} in {count(len(self.files), 'file')}"
+        return text if self.complete else f"{text}, perhaps not all: {caveat_line(self.caveats)}"
 
     @property
     def complete(self) -> bool:

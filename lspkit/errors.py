@@ -43,7 +43,7 @@ class LspkitError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows: the lines of the caller's code, and the message."""
-        notes = [several_lines(str(one)) for one in getattr(self, "__notes__", ())]
+        notes = [several_lines(str(note)) for note in getattr(self, "__notes__", ())]
         return [*_caller_lines(self.__traceback__), f"{type(self).__name__}: {self}", *notes]
 
     def copy(self) -> Self:
@@ -206,10 +206,10 @@ class FramingError(LspkitError):
 
 
 def _all_errors(base: type[LspkitError]) -> dict[str, type[LspkitError]]:
-    found = dict.fromkeys((base.code, *base.codes), base)
+    by_code = dict.fromkeys((base.code, *base.codes), base)
     for child in base.__subclasses__():
-        found.update(_all_errors(child))
-    return found
+        by_code.update(_all_errors(child))
+    return by_code
 
 
 def error_from_dict(values: dict[str, Any]) -> LspkitError:

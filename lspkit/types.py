@@ -71,8 +71,8 @@ class Value(msgspec.Struct, frozen=True):
         """Whether one of its texts or lists alone would make it too long."""
         sized = (getattr(self, name) for name in self.__struct_fields__)
         return any(
-            isinstance(one, str | bytes | list | tuple | dict) and len(one) > LONGEST_REPR
-            for one in sized
+            isinstance(value, str | bytes | list | tuple | dict) and len(value) > LONGEST_REPR
+            for value in sized
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class Hover(Value, frozen=True):
     def __str__(self) -> str:
         """The lines as the server has written them, with an empty one between sections."""
         # Cut first: the text may be a whole page, and escaping takes time.
-        sections = "\n\n".join(one.strip("\n") for one in self.contents)
+        sections = "\n\n".join(section.strip("\n") for section in self.contents)
         return cut(several_lines(cut(sections, LONGEST_TEXT)), LONGEST_TEXT)
 
 
@@ -231,7 +231,7 @@ class Call(Value, frozen=True):
     ranges: tuple[Range, ...] = ()
 
     def __str__(self) -> str:
-        places = cut(", ".join(str(one.start) for one in self.ranges))
+        places = cut(", ".join(str(call_range.start) for call_range in self.ranges))
         return f"{self.item} (calls at {places})" if places else str(self.item)
 
 
@@ -313,8 +313,8 @@ class Diagnostic(Value, frozen=True, gc=False):
 
     def __str__(self) -> str:
         code = f" ({cut(one_line(self.code))})" if self.code else ""
-        told = f"{self.severity.value} {cut(fold_lines(headline(self.message)))}{code}"
-        return f"{display_path(self.path, self.uri)}:{self.range.start} {told}"
+        summary = f"{self.severity.value} {cut(fold_lines(headline(self.message)))}{code}"
+        return f"{display_path(self.path, self.uri)}:{self.range.start} {summary}"
 
     @property
     def line(self) -> int:

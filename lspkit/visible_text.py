@@ -34,7 +34,9 @@ def one_line(text: str) -> str:
     """The text with line breaks, control characters and invisible characters escaped."""
     if is_visible(text):
         return text
-    return "".join(one if is_visible(one) else ascii(one)[1:-1] for one in text)
+    return "".join(
+        character if is_visible(character) else ascii(character)[1:-1] for character in text
+    )
 
 
 def several_lines(text: str) -> str:
@@ -54,8 +56,8 @@ def headline(message: str) -> str:
     >>> headline("wrong type\\ninfo: defined here\\n  in a.py")
     'wrong type'
     """
-    found = _EXPLANATION.search(message)
-    return (message[: found.start()].rstrip() if found else "") or message
+    explanation = _EXPLANATION.search(message)
+    return (message[: explanation.start()].rstrip() if explanation else "") or message
 
 
 def count(number: int, what: str) -> str:
@@ -74,12 +76,12 @@ def visible_json(text: str) -> str:
 
 
 def _escape_line(line: str) -> str:
-    return "".join(one if is_visible(one) else _escape(one) for one in line)
+    return "".join(character if is_visible(character) else _escape(character) for character in line)
 
 
-def _escape(one: str) -> str:
+def _escape(character: str) -> str:
     # Python leaves DEL as it is.
-    return f"\\u{ord(one):04x}" if ord(one) <= 0xFFFF else json.dumps(one)[1:-1]
+    return f"\\u{ord(character):04x}" if ord(character) <= 0xFFFF else json.dumps(character)[1:-1]
 
 
 def bytes_text(number: int) -> str:

@@ -200,7 +200,7 @@ def locate(
     if is_excluded(real, boundary):
         raise PathError(f"{text} is excluded by the configuration", code="EEXCLUDED", **facts)
     try:
-        found = os.stat(real)
+        status = os.stat(real)
     except (FileNotFoundError, NotADirectoryError):
         if may_be_missing:
             return Located(real, None)
@@ -209,7 +209,7 @@ def locate(
     except OSError as problem:
         why = problem.strerror or str(problem)
         raise PathError(f"{text} cannot be accessed: {why}", code="ENOENT", **facts) from None
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
         raise PathError(f"{text or 'an empty path'} is {kind}", code="ENOENT", **facts)
-    return Located(real, found)
+    return Located(real, status)

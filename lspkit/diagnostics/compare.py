@@ -67,12 +67,12 @@ def compare_findings(
     new = _locate(findings, text, blocks, is_old=False, what=_content_key)
     same: set[_Place] = set()
     for look, nearness in _LOOKS:
-        same |= _pair(look, nearness, [one for one in (*old, *new) if one not in same])
-    gone = [one.finding for one in old if one not in same]
+        same |= _pair(look, nearness, [place for place in (*old, *new) if place not in same])
+    gone = [place.finding for place in old if place not in same]
     return (
-        _sort(one.finding for one in new if one not in same),
+        _sort(place.finding for place in new if place not in same),
         _sort(_by_servers(answered, gone)),
-        _sort(one.finding for one in new if one in same),
+        _sort(place.finding for place in new if place in same),
     )
 
 
@@ -86,21 +86,21 @@ def drop_reworded(
     wrong name in place of another wrong name is an introduced finding.
     """
 
-    def what(one: Diagnostic) -> Hashable:
-        return _content_key(one, lambda message: _WORD.sub(blank, message))
+    def what(finding: Diagnostic) -> Hashable:
+        return _content_key(finding, lambda message: _WORD.sub(blank, message))
 
     def blank(word: re.Match[str]) -> str:
         return "" if word[0] in words else word[0]
 
-    def look(one: _Place) -> Hashable:
-        return (one.block, one.row) if one.block < 0 or even[one.block] else None
+    def look(place: _Place) -> Hashable:
+        return (place.block, place.row) if place.block < 0 or even[place.block] else None
 
     blocks = changed_blocks(split_lines(before.text.value), split_lines(text.value))
-    even = [one.old_end - one.old_start == one.new_end - one.new_start for one in blocks]
+    even = [block.old_end - block.old_start == block.new_end - block.new_start for block in blocks]
     old = _locate(before.findings, before.text, blocks, is_old=True, what=what)
     new = _locate(findings, text, blocks, is_old=False, what=what)
     same = _pair(look, _by_row, [*old, *new])
-    return [one.finding for one in new if one not in same]
+    return [place.finding for place in new if place not in same]
 
 
 def changed_words(old: str, new: str) -> set[str]:
@@ -114,7 +114,9 @@ def changed_words(old: str, new: str) -> set[str]:
 
 
 def _by_servers(answered: Container[str], findings: Iterable[Diagnostic]) -> list[Diagnostic]:
-    return [one for one in findings if all(server in answered for server in one.servers)]
+    return [
+        finding for finding in findings if all(server in answered for server in finding.servers)
+    ]
 
 
 # Which findings are the same
@@ -143,28 +145,28 @@ _Look = Callable[[_Place], Hashable]
 _Nearness = Callable[[_Place], tuple[int, int]]
 
 
-def _by_row(one: _Place) -> tuple[int, int]:
-    return one.row, one.column
+def _by_row(place: _Place) -> tuple[int, int]:
+    return place.row, place.column
 
 
-def _by_line(one: _Place) -> tuple[int, int]:
-    return one.line, one.column
+def _by_line(place: _Place) -> tuple[int, int]:
+    return place.line, place.column
 
 
 #: Two findings with the same content match if the first function gives equal values, not None. If
 #: one side has more than the other, the nearest by the second function are taken.
 _LOOKS: tuple[tuple[_Look, _Nearness], ...] = (
     # On an equal line, in the same column; then, anywhere on it.
-    (lambda one: (one.row, one.column) if one.block < 0 else None, _by_row),
-    (lambda one: one.row if one.block < 0 else None, _by_row),
+    (lambda place: (place.row, place.column) if place.block < 0 else None, _by_row),
+    (lambda place: place.row if place.block < 0 else None, _by_row),
     # In the same block, on a line with the same words; then, anywhere in it.
-    (lambda one: (one.block, one.words) if one.block >= 0 else None, _by_row),
-    (lambda one: one.block if one.block >= 0 else None, _by_row),
+    (lambda place: (place.block, place.words) if place.block >= 0 else None, _by_row),
+    (lambda place: place.block if place.block >= 0 else None, _by_row),
     # On a line that was moved from one block to another.
-    (lambda one: one.words if one.block >= 0 else None, _by_line),
+    (lambda place: place.words if place.block >= 0 else None, _by_line),
     # On a line that was duplicated, where either copy may be the new one: one of the two is in a
     # block, and the other is not.
-    (lambda one: (one.words, (one.block >= 0) == one.is_old), _by_line),
+    (lambda place: (place.words, (place.block >= 0) == place.is_old), _by_line),
 )
 
 
@@ -176,7 +178,7 @@ def _locate(
     is_old: bool,
     what: Callable[[Diagnostic], Hashable],
 ) -> list[_Place]:
-    starts = [one.old_start if is_old else one.new_start for one in blocks]
+    starts = [part.old_start if is_old else part.new_start for part in blocks]
     places: list[_Place] = []
     for finding in findings:
         line = min(max(finding.range.start.line, 1), text.line_count) - 1
@@ -194,19 +196,19 @@ def _locate(
     return places
 
 
-def _content_key(one: Diagnostic, put: Callable[[str], str] = str) -> Hashable:
-    message = put(_LINE_NUMBER.sub(r"\1", _FIX_AVAILABLE.sub("", one.message)))
-    return message, one.code, one.source, one.severity.value
+def _content_key(finding: Diagnostic, put: Callable[[str], str] = str) -> Hashable:
+    message = put(_LINE_NUMBER.sub(r"\1", _FIX_AVAILABLE.sub("", finding.message)))
+    return message, finding.code, finding.source, finding.severity.value
 
 
 def _pair(look: _Look, nearness: _Nearness, places: Iterable[_Place]) -> set[_Place]:
     """The findings that match one of the other side by this look, and their partners."""
     groups: dict[Hashable, tuple[list[_Place], list[_Place]]] = {}
-    for one in places:
-        where = look(one)
+    for place in places:
+        where = look(place)
         if where is not None:
-            sides = groups.setdefault((where, one.what), ([], []))
-            sides[0 if one.is_old else 1].append(one)
+            sides = groups.setdefault((where, place.what), ([], []))
+            sides[0 if place.is_old else 1].append(place)
     paired: set[_Place] = set()
     for sides in groups.values():
         few, many = sorted(sides, key=len)
@@ -218,7 +220,7 @@ def _pair(look: _Look, nearness: _Nearness, places: Iterable[_Place]) -> set[_Pl
 
 def _nearest(few: list[_Place], many: list[_Place], nearness: _Nearness) -> list[_Place]:
     """One of the many for each of the few."""
-    free = sorted(many, key=lambda one: (nearness(one), _order(one.finding)))
+    free = sorted(many, key=lambda place: (nearness(place), _order(place.finding)))
     chosen: list[_Place] = []
     for wanted in sorted(map(nearness, few)):
         after = bisect.bisect_left(free, wanted, key=nearness)
@@ -228,18 +230,19 @@ def _nearest(few: list[_Place], many: list[_Place], nearness: _Nearness) -> list
     return chosen
 
 
-def _distance(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    return abs(one[0] - other[0]), abs(one[1] - other[1])
+def _distance(position: tuple[int, int], wanted: tuple[int, int]) -> tuple[int, int]:
+    return abs(position[0] - wanted[0]), abs(position[1] - wanted[1])
 
 
 def _sort(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(findings, key=_order)
 
 
-def _order(one: Diagnostic) -> tuple[object, ...]:
-    start, end = one.range.start, one.range.end
-    place = (start.line, start.column, end.line, end.column, one.message, one.severity.value)
-    return (*place, one.code, one.source, one.servers, one.tags, one.href, one.uri)
+def _order(finding: Diagnostic) -> tuple[object, ...]:
+    start, end = finding.range.start, finding.range.end
+    place = (start.line, start.column, end.line, end.column)
+    content = (finding.message, finding.severity.value, finding.code, finding.source)
+    return (*place, *content, finding.servers, finding.tags, finding.href, finding.uri)
 
 
 # Which lines differ
@@ -268,7 +271,7 @@ def changed_blocks(old: list[str], new: list[str]) -> list[Block]:
         sizes = block.old_end - block.old_start, block.new_end - block.new_start
         anchors = _anchors(block, old, new) if rounds and all(sizes) else []
         if anchors:
-            stretches += [(one, rounds - 1) for one in _between(anchors, block)]
+            stretches += [(part, rounds - 1) for part in _between(anchors, block)]
         elif any(sizes):
             blocks.append(block)
     return sorted(blocks)

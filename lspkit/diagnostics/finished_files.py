@@ -24,11 +24,11 @@ class _FileState(msgspec.Struct):
     began: float | None = None
     rested: Rested | None = None
 
-    def has_worked(self, said: StoredReport | None) -> bool:
-        """Whether what it says it is done with is the last text; `said` is its last push."""
+    def has_worked(self, push: StoredReport | None) -> bool:
+        """Whether what it says it is done with is the last text; `push` is its last push."""
         if self.began is None:
             return self.version == 0
-        pushed = said is not None and said.at >= self.began and (said.version or 0) >= self.version
+        pushed = push is not None and push.at >= self.began and (push.version or 0) >= self.version
         return self.began >= self.sent_at or pushed
 
 
@@ -59,11 +59,11 @@ class FinishedFiles:
         state.began = now if state.began is None else state.began
         state.rested = None
 
-    def rests(self, uri: str, now: float, said: StoredReport | None) -> None:
-        """It says that it is done with a file; `said` is its last push about it."""
+    def rests(self, uri: str, now: float, push: StoredReport | None) -> None:
+        """It says that it is done with a file; `push` is its last push about it."""
         state = self._state(uri)
         if state.rested is None:
-            state.rested = Rested(uri=uri, at=now, since=now, worked=state.has_worked(said))
+            state.rested = Rested(uri=uri, at=now, since=now, worked=state.has_worked(push))
             state.began = None
         else:
             state.rested = msgspec.structs.replace(state.rested, at=now)

@@ -61,7 +61,9 @@ def settle(
     moved = _superseding_text(target, events)
     waited = Wait(target.deadline)
     if since is not None:
-        mine = events if moved is None else [one for one in events if _concerns_target(one, moved)]
+        mine = events
+        if moved is not None:
+            mine = [event for event in events if _concerns_target(event, moved)]
         case = Case(target, rule, mine, since, now, debounce)
         judged = (
             by_progress(case) if rule.how == "progress" else _RULES[rule.how or "version"](case)
@@ -82,8 +84,9 @@ def settle(
 
 def _superseding_text(target: Target, events: Iterable[FreshnessEvent]) -> Superseded | None:
     """The first change of the document after the target."""
-    later = [one for one in events if isinstance(one, Superseded) and one.version > target.version]
-    return min(later, key=lambda one: one.version) if later else None
+    changes = (event for event in events if isinstance(event, Superseded))
+    later = [change for change in changes if change.version > target.version]
+    return min(later, key=lambda change: change.version) if later else None
 
 
 def _concerns_target(event: FreshnessEvent, moved: Superseded) -> bool:
@@ -111,10 +114,10 @@ def _since(target: Target, rule: ProofRule, events: Iterable[FreshnessEvent]) ->
 
 
 def _proof_by_pull(case: Case) -> Judged:
-    pulls = (one for one in case.events if isinstance(one, Pulled) and one.at >= case.since)
-    for event in pulls:
-        if event.uri == case.target.uri and event.asked_seq >= case.target.seq:
-            return Quiet(event.at) if case.rule.untried else Proven("pull", event.at)
+    pulls = (event for event in case.events if isinstance(event, Pulled) and event.at >= case.since)
+    for pull in pulls:
+        if pull.uri == case.target.uri and pull.asked_seq >= case.target.seq:
+            return Quiet(pull.at) if case.rule.untried else Proven("pull", pull.at)
     return case.wait("pull")
 
 
@@ -127,7 +130,8 @@ def _proof_by_order(case: Case) -> Judged:
 
 def _proof_by_version(case: Case) -> Judged:
     kinds = _OF_VERSION | Started | Began | Ended if case.rule.token else _OF_VERSION
-    heard = sorted((one for one in case.events if isinstance(one, kinds)), key=lambda one: one.at)
+    heard = [event for event in case.events if isinstance(event, kinds)]
+    heard.sort(key=lambda event: event.at)
     # A proof stays valid after later events.
     for index, following in enumerate(heard[1:], start=1):
         so_far = replace(case, events=heard[:index], now=min(case.now, following.at))
@@ -139,9 +143,11 @@ def _proof_by_version(case: Case) -> Judged:
 
 def _proof_by_version_so_far(case: Case) -> Judged:
     target, rule, events, since = case.target, case.rule, case.events, case.since
-    pushes = [one for one in events if isinstance(one, Pushed) and one.uri == target.uri]
-    after = [one for one in pushes if one.at > since]
-    spoken = [one.at for one in after if one.version is not None and one.version >= target.version]
+    pushes = [event for event in events if isinstance(event, Pushed) and event.uri == target.uri]
+    after = [push for push in pushes if push.at > since]
+    spoken = [
+        push.at for push in after if push.version is not None and push.version >= target.version
+    ]
     looked = looked_since(rule, events, since) if rule.token else None
     if looked is not None and spoken and spoken[-1] >= looked + case.pause:
         # Other files may change meanwhile; the server has read the relevant changes.
@@ -166,9 +172,9 @@ def _proof_by_version_so_far(case: Case) -> Judged:
         settled = _silence([start, *(at for at in spoken if at > start)], pause, case)
         return settled if isinstance(settled, Wait) else Proven("version", settled)
     # While it still publishes older versions, it has not processed this one.
-    silent = max([since, *(one.at for one in after)])
-    named = any(one.version == target.version for one in pushes)
-    if named or any(one.version is None for one in after):
+    silent = max([since, *(push.at for push in after)])
+    named = any(push.version == target.version for push in pushes)
+    if named or any(push.version is None for push in after):
         # There was a push without a version, or before another change: touch the document.
         again = silent + target.pause
     elif rule.rests_by:
@@ -181,8 +187,8 @@ def _proof_by_version_so_far(case: Case) -> Judged:
 
 def _rest(case: Case, spoken: float) -> float | Wait:
     """Since when the server has been done with the file, if it is after a push."""
-    rests = (one for one in case.events if isinstance(one, Rested))
-    last = next((one for one in reversed(list(rests)) if one.uri == case.target.uri), None)
+    rests = (event for event in case.events if isinstance(event, Rested))
+    last = next((rest for rest in reversed(list(rests)) if rest.uri == case.target.uri), None)
     if last is None or last.at < spoken:
         return case.wait()
     latest = max(last.since, spoken) + BEGINS_WITHIN
@@ -191,16 +197,16 @@ def _rest(case: Case, spoken: float) -> float | Wait:
 
 def _proof_by_quiet(case: Case) -> Judged:
     pushes = [
-        one
-        for one in case.events
-        if isinstance(one, Pushed) and one.at > case.since and one.uri == case.target.uri
+        event
+        for event in case.events
+        if isinstance(event, Pushed) and event.at > case.since and event.uri == case.target.uri
     ]
     # The session infers the version for some servers (`protocol/checked_versions.py`).
-    for one in pushes:
-        if one.version is not None and one.version >= case.target.version:
-            return Proven("version", one.at)
-    after = [one.at for one in pushes if one.version is None]
-    if not after or any(isinstance(one, CheckDue) for one in case.events):
+    for push in pushes:
+        if push.version is not None and push.version >= case.target.version:
+            return Proven("version", push.at)
+    after = [push.at for push in pushes if push.version is None]
+    if not after or any(isinstance(event, CheckDue) for event in case.events):
         return case.wait()
     settled = _silence(after, case.pause, case)
     if isinstance(settled, Wait):

@@ -198,9 +198,10 @@ class Case(msgspec.Struct, frozen=True):
 
         And not before `began`.
         """
-        answered = (one for one in self.events if isinstance(one, RequestAnswered))
-        mine = (one for one in answered if one.tag == self.rule.ask and one.asked_at >= began)
-        return [one.at for one in mine if one.asked_seq >= self.target.seq]
+        answered = (event for event in self.events if isinstance(event, RequestAnswered))
+        mine = (answer for answer in answered if answer.tag == self.rule.ask)
+        later = (answer for answer in mine if answer.asked_at >= began)
+        return [answer.at for answer in later if answer.asked_seq >= self.target.seq]
 
     @property
     def pause(self) -> float:

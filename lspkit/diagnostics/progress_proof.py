@@ -38,7 +38,9 @@ def proof_by_progress(case: Case) -> Judged:
     if began is not None:
         return case.wait()
     # A change without `didSave` starts no task.
-    saved = target.seq == 0 or any(isinstance(one, Saved) and one.at >= since for one in events)
+    saved = target.seq == 0 or any(
+        isinstance(event, Saved) and event.at >= since for event in events
+    )
     again = since + target.patience if saved or target.touched else case.now
     return case.wait("save") if case.now >= again else case.wait(until=again)
 
@@ -89,7 +91,7 @@ def may_start(rule: ProofRule, events: Sequence[FreshnessEvent], now: float) -> 
     if last.began is None:
         return now >= last.asked + PATIENCE  # the start was lost
     # A task that was running when the project was reloaded may never end.
-    return any(isinstance(one, Ready) and one.at > last.asked for one in events)
+    return any(isinstance(event, Ready) and event.at > last.asked for event in events)
 
 
 def idle_since(rule: ProofRule, events: Iterable[FreshnessEvent]) -> float | None:

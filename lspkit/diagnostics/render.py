@@ -51,10 +51,10 @@ def line_of(finding: Diagnostic, longest: int = LONGEST) -> str:
     code = plain_line(finding.code, LONGEST_CODE)
     place = finding.range.start
     severity = finding.severity.value.upper()
-    told = (
+    line = (
         f"{severity} [{place.line}:{place.column}] {plain_line(headline(finding.message), longest)}"
     )
-    return f"{told} ({code})" if code else told
+    return f"{line} ({code})" if code else line
 
 
 def sort_key(finding: Diagnostic) -> tuple[Any, ...]:
@@ -64,7 +64,7 @@ def sort_key(finding: Diagnostic) -> tuple[Any, ...]:
 
 def select_worst(findings: Sequence[Diagnostic], most: int) -> list[Diagnostic]:
     """The most severe findings, in line order."""
-    worst = sorted(findings, key=lambda one: (one.severity.rank, *sort_key(one)))[:most]
+    worst = sorted(findings, key=lambda finding: (finding.severity.rank, *sort_key(finding)))[:most]
     return sorted(worst, key=sort_key)
 
 
@@ -97,7 +97,7 @@ def render(
         return f"{name}: unknown ({plain_line(why)})" if why else f"{name}: unknown"
     mildest = max((finding.severity for finding in findings), key=lambda severity: severity.rank)
     what = findings_word(mildest)
-    lines = [line_of(one) for one in select_worst(findings, most)]
+    lines = [line_of(finding) for finding in select_worst(findings, most)]
     heading = f"LSP {what} detected in this file, please fix:"
     return "\n".join([heading, *block(name, lines, len(findings) - len(lines))])
 
@@ -107,11 +107,11 @@ def render_others(
 ) -> list[str]:
     """The new findings in other files as lines, by file."""
     what = findings_word(severity)
-    told = [f"LSP {what} detected in other files:"] if new else []
+    all_lines = [f"LSP {what} detected in other files:"] if new else []
     for path in sorted(new)[:MOST_FILES]:
-        lines = [line_of(one) for one in select_worst(new[path], most)]
-        told += block(plain_line(display_path(path)), lines, len(new[path]) - len(lines))
-    return told + more_files(len(new) - MOST_FILES)
+        lines = [line_of(finding) for finding in select_worst(new[path], most)]
+        all_lines += block(plain_line(display_path(path)), lines, len(new[path]) - len(lines))
+    return all_lines + more_files(len(new) - MOST_FILES)
 
 
 def more_files(count: int) -> list[str]:
@@ -121,9 +121,9 @@ def more_files(count: int) -> list[str]:
 
 def other_counts(what: str, old: int, left_out: int) -> list[str]:
     """The number of old findings in other files, and of files that were not checked."""
-    told = [f"LSP {what} in other files from before the edit: {old}"] if old else []
+    lines = [f"LSP {what} in other files from before the edit: {old}"] if old else []
     unchecked = f"Files that use what the edit changed and could not be checked: {left_out}"
-    return [*told, unchecked] if left_out else told
+    return [*lines, unchecked] if left_out else lines
 
 
 def unsearched_line(names: Sequence[str]) -> list[str]:

@@ -159,15 +159,15 @@ class Report(Value, frozen=True):
     max_per_file: int = 20
 
     def __repr__(self) -> str:
-        found = count(len(self.counted), findings_word(self.severity).removesuffix("s"))
+        summary = count(len(self.counted), findings_word(self.severity).removesuffix("s"))
         others = len(self.other_files.shown)
         more = f", findings in {count(others, 'other file')}" if others else ""
-        line = f"<Report {self.verdict.value} {display_path(self.path)}: {found}{more}"
+        line = f"<Report {self.verdict.value} {display_path(self.path)}: {summary}{more}"
         return cut(line, LONGEST_REPR - 1) + ">"
 
     def __str__(self) -> str:
-        told = render(self.path, self.own_verdict, self.counted, self.why, self.max_per_file)
-        return "\n".join([told, *self.other_files.lines(self.severity, self.max_per_file)])
+        own_text = render(self.path, self.own_verdict, self.counted, self.why, self.max_per_file)
+        return "\n".join([own_text, *self.other_files.lines(self.severity, self.max_per_file)])
 
     @property
     def counted(self) -> list[Diagnostic]:
@@ -187,19 +187,19 @@ class Report(Value, frozen=True):
 
 def why_of(servers: list[Evidence]) -> str:
     """Why it is not known whether a file is clean; empty if all servers have proven it."""
-    asked = [one for one in servers if one.applies] or servers
-    silent = [one for one in asked if not one.proven]
+    applicable = [evidence for evidence in servers if evidence.applies] or servers
+    silent = [evidence for evidence in applicable if not evidence.proven]
     # An unknown kind of file has no server.
-    told = [(one.server, one.reason or one.how) for one in silent]
-    return "; ".join(f"{server}: {why}" if server else why for server, why in told)
+    reasons = [(evidence.server, evidence.reason or evidence.how) for evidence in silent]
+    return "; ".join(f"{server}: {why}" if server else why for server, why in reasons)
 
 
 def verdict_of(counted: list[Diagnostic], servers: list[Evidence]) -> Verdict:
     """Dirty if there are findings; clean only if all servers have proven that they checked it."""
     if counted:
         return Verdict.DIRTY
-    asked = [one for one in servers if one.applies]
-    if asked and all(one.proven for one in asked):
+    applicable = [evidence for evidence in servers if evidence.applies]
+    if applicable and all(evidence.proven for evidence in applicable):
         return Verdict.CLEAN
     return Verdict.UNKNOWN
 

@@ -68,23 +68,23 @@ class DiagnosticsStore:
     ) -> StoredReport:
         """Store the answer to a pull."""
         self.epoch += 1
-        said = StoredReport(
+        report = StoredReport(
             uri, version, items, at, self.epoch, source, result_id, asked_at, client
         )
         known = self.last(uri, source)
         if known is None or known.version is None or version is None or version >= known.version:
             # A report about an older text, which arrives late, is not stored.
-            self._reports[uri] = {**self._reports.pop(uri, {}), source: said}
-            self._size += _size(said) - (0 if known is None else _size(known))
+            self._reports[uri] = {**self._reports.pop(uri, {}), source: report}
+            self._size += _size(report) - (0 if known is None else _size(known))
             self._make_room()
-        return said
+        return report
 
     def _make_room(self) -> None:
         """Remove the oldest reports; a check of their files waits for new ones."""
         while len(self._reports) > MOST_REPORTED_FILES or self._size > LARGEST_MEMORY:
             oldest = self._reports.pop(next(iter(self._reports))).values()
             self._size -= sum(map(_size, oldest))
-            self.dropped += any(not is_empty(one.items) for one in oldest)
+            self.dropped += any(not is_empty(report.items) for report in oldest)
 
     def last(self, uri: str, source: str = PUSHED) -> StoredReport | None:
         """The newest report of a source about a file."""
@@ -101,8 +101,8 @@ class DiagnosticsStore:
 
     def newest(self, uri: str) -> float:
         """When a file's newest report was requested, or else arrived."""
-        said = self._reports.get(uri, {}).values()
-        return max((one.asked_at or one.at for one in said), default=0.0)
+        reports = self._reports.get(uri, {}).values()
+        return max((report.asked_at or report.at for report in reports), default=0.0)
 
     def about(self, uri: str) -> list[StoredReport]:
         """The newest report of every source about a file."""
@@ -118,23 +118,25 @@ class DiagnosticsStore:
         self._size = 0
 
 
-def _size(said: StoredReport) -> int:
-    return len(said.items) + len(said.result_id or "")
+def _size(report: StoredReport) -> int:
+    return len(report.items) + len(report.result_id or "")
 
 
 def disclaimer(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> str:
     """The finding by which a server says that it has not checked: one with such a beginning."""
-    said = [items for items in lists if any(one.encode() in items for one in beginnings)]
-    texts = [one.text for items in said for one in read_diagnostics(items).items]
-    return next((one.partition("\n")[0] for one in texts if one.startswith(beginnings)), "")
+    candidates = [
+        items for items in lists if any(beginning.encode() in items for beginning in beginnings)
+    ]
+    texts = [item.text for items in candidates for item in read_diagnostics(items).items]
+    return next((text.partition("\n")[0] for text in texts if text.startswith(beginnings)), "")
 
 
 def is_only_disclaimer(lists: Iterable[bytes], beginnings: tuple[str, ...]) -> bool:
     """Whether all findings are such disclaimers, or there are none."""
     if not beginnings:
         return all(map(is_empty, lists))
-    texts = [one.text for items in lists for one in read_diagnostics(items).items]
-    return all(one.startswith(beginnings) for one in texts)
+    texts = [item.text for items in lists for item in read_diagnostics(items).items]
+    return all(text.startswith(beginnings) for text in texts)
 
 
 def is_empty(items: bytes) -> bool:

@@ -37,7 +37,7 @@ def items_of(answer: bytes) -> bytes | None:
         response = decode_any(answer)
         if not isinstance(response, dict) or response.get("success") is not True:
             return None
-        return msgspec.json.encode([_diagnostic(one) for one in response.get("body") or ()])
+        return msgspec.json.encode([_diagnostic(finding) for finding in response.get("body") or ()])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -68,23 +68,25 @@ def project_errors(answer: bytes, config: str) -> bytes:
         return b"[]"
 
 
-def _diagnostic(one: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "range": _range(one),
-        "message": one["text"],
-        "severity": _SEVERITIES.get(one.get("category", ""), 1),
-        "source": one.get("source") or "typescript",
+def _diagnostic(finding: dict[str, Any]) -> dict[str, Any]:
+    diagnostic: dict[str, Any] = {
+        "range": _range(finding),
+        "message": finding["text"],
+        "severity": _SEVERITIES.get(finding.get("category", ""), 1),
+        "source": finding.get("source") or "typescript",
     }
-    if one.get("code") is not None:
-        found["code"] = one["code"]
+    if finding.get("code") is not None:
+        diagnostic["code"] = finding["code"]
     marks = ((1, "reportsUnnecessary"), (2, "reportsDeprecated"))
-    tags = [number for number, mark in marks if one.get(mark)]
+    tags = [number for number, mark in marks if finding.get(mark)]
     if tags:
-        found["tags"] = tags
-    related = [_related(info) for info in one.get("relatedInformation") or () if info.get("span")]
+        diagnostic["tags"] = tags
+    related = [
+        _related(info) for info in finding.get("relatedInformation") or () if info.get("span")
+    ]
     if related:
-        found["relatedInformation"] = related
-    return found
+        diagnostic["relatedInformation"] = related
+    return diagnostic
 
 
 def _related(info: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from lspkit.diagnostics.report import Report
 from lspkit.types import Diagnostic
@@ -24,12 +25,12 @@ def is_unresolved_import(finding: Diagnostic) -> bool:
 def import_hint(reports: Iterable[Report]) -> str:
     """One line about the interpreter, if most findings are unresolved imports; else empty."""
     several = list(reports)
-    findings = [one for report in several for one in report.counted]
-    missing = [one for one in findings if is_unresolved_import(one)]
+    findings = [finding for report in several for finding in report.counted]
+    missing = [finding for finding in findings if is_unresolved_import(finding)]
     if len(missing) < FEWEST or 2 * len(missing) <= len(findings):
         return ""
-    servers = {server for one in missing for server in one.servers}
-    for evidence in (one for report in several for one in report.servers):
+    servers = {server for finding in missing for server in finding.servers}
+    for evidence in chain.from_iterable(report.servers for report in several):
         used = evidence.interpreter
         if used is not None and evidence.server in servers:
             what = used.path or "no interpreter"

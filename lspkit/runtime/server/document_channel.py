@@ -172,11 +172,11 @@ class DocumentChannel:
             self.post(notes)
             pending.posted = self._connected().queued
             pending.waiter.complete()
-        self._told(document, notes)
+        self._record_sent(document, notes)
         pending.seq = self.clock.seq
         return pending
 
-    def _told(self, document: Document, notes: list[Note]) -> None:
+    def _record_sent(self, document: Document, notes: list[Note]) -> None:
         """The notifications about a document are on their way. The lock is held."""
         self.documents.commit(document)
         if notes:
@@ -334,7 +334,7 @@ class DocumentChannel:
             notes = [note for note in notes if note[0] != DID_SAVE]
             self._held.append(uri)
         self.post(notes)
-        self._told(document, notes)
+        self._record_sent(document, notes)
 
     def save_held(self) -> None:
         """Send the `didSave` of documents that followed the disk, if it was held back."""
