@@ -57,6 +57,8 @@ class _Tracer:
             return None
         frame.f_trace_opcodes = True
         frame.f_trace_lines = False
+        frame.f_trace = self.step  # from Python 3.12 on, the opcodes of a frame are traced from here
+        sys.settrace(self.begin)
         return self.step
 
     def step(self, frame: FrameType, event: str, argument: Any) -> Any:
