@@ -57,7 +57,7 @@ class _Tracer:
             return None
         frame.f_trace_opcodes = True
         frame.f_trace_lines = False
-        frame.f_trace = self.step  # from Python 3.12 on, the opcodes of a frame are traced from here
+        frame.f_trace = self.step  # from Python 3.12 on, opcodes are traced from here
         sys.settrace(self.begin)
         return self.step
 

@@ -1,4 +1,4 @@
-"""A JSON object whose members are read by name.
+"""A JSON object whose members are read by name, in camelCase or in snake_case.
 
 Members are taken out one by one; those that are left at the end are unknown. The order of the
 members has no effect.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import re
 import types
 import typing
 from collections.abc import Collection, Iterable, Mapping
@@ -42,6 +43,12 @@ def open_object(
     return None
 
 
+@functools.cache
+def snake(name: str) -> str:
+    """`requestTimeoutMs` as `request_timeout_ms`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
 class Object:
     """Reads one object of a file."""
 
@@ -52,11 +59,12 @@ class Object:
 
     def take(self, name: str) -> tuple[Any, Path] | None:
         """Take a member out; returns it with its path, None if there is none."""
-        return (self._left.pop(name), (*self.path, name)) if name in self._left else None
+        spelling = name if name in self._left else snake(name)
+        return (self._left.pop(spelling), (*self.path, spelling)) if spelling in self._left else None
 
     def peek(self, name: str) -> Any:
         """A member, without taking it out; None if there is none."""
-        return self._left.get(name)
+        return self._left.get(name, self._left.get(snake(name)))
 
     def read(self, name: str, kind: Any) -> Any:
         """Take a member out and check it; `REFUSED` if it is missing or invalid."""

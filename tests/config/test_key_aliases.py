@@ -87,6 +87,23 @@ def test_the_one_form_stays_as_it_is():
     assert one_form(said) == said
 
 
+def test_snake_case_is_as_good_as_camel_case():
+    said = {
+        "navigation_tools": False,
+        "lsp": {"x": {"language_ids": {".x": "y"}, "position_encodings": ["utf-8"]}},
+        "timing": {"request_timeout_ms": 5, "idle_shutdown_ms": 0},
+        "diagnostics": {"max_per_file": 1, "new_only": True},
+        "security": {"project_config_policy": "never", "trusted_project_roots": ["/a"]},
+    }
+    assert one_form(said) == {
+        "navigationTools": False,
+        "lsp": {"x": {"languageIds": {".x": "y"}, "positionEncodings": ["utf-8"]}},
+        "timing": {"requestTimeoutMs": 5, "idleShutdownMs": 0},
+        "diagnostics": {"maxPerFile": 1, "newOnly": True},
+        "security": {"projectConfigPolicy": "never", "trustedProjectRoots": ["/a"]},
+    }
+
+
 def test_names_that_are_not_ours_keep_their_case():
     said = {"lsp": {"a_b": {"settings": {"some_key": {"some_more": 1}}, "env": {"A_B": "c"}}}}
     assert one_form(said) == said
