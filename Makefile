@@ -58,8 +58,8 @@ test:
 # Which tests are long is said in tests/long_tests.py. Property tests try more examples here.
 test-long:
 	@$(MAKE) -s -j2 $(READ_READY) servers
-	@$(PYTEST) -m long $(ARGS)
-	@$(PYTEST) property_tests $(ARGS)
+	@status=0; $(PYTEST) -m long $(ARGS) || status=$$?; \
+	$(PYTEST) property_tests $(ARGS) || status=$$?; exit $$status
 
 # The types are checked beside the tests, and what is said about them is shown after those.
 check: $(DEV_READY)

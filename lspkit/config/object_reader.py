@@ -60,7 +60,9 @@ class Object:
     def take(self, name: str) -> tuple[Any, Path] | None:
         """Take a member out; returns it with its path, None if there is none."""
         spelling = name if name in self._left else snake(name)
-        return (self._left.pop(spelling), (*self.path, spelling)) if spelling in self._left else None
+        if spelling not in self._left:
+            return None
+        return self._left.pop(spelling), (*self.path, spelling)
 
     def peek(self, name: str) -> Any:
         """A member, without taking it out; None if there is none."""
