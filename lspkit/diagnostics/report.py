@@ -265,7 +265,9 @@ class Change(Value, frozen=True):
 
     def __str__(self) -> str:
         line = f"changed {count(len(self.files), 'file')}"
-        return cut(f"{line}; not checked: {'; '.join(self.unchecked)}" if self.unchecked else line)
+        if self.unchecked:
+            line = cut(f"{line}; not checked: {'; '.join(self.unchecked)}")
+        return line if self.report is None else f"{line}\n{self.report}"
 
     @property
     def verdict(self) -> Verdict:

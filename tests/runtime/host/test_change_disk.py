@@ -196,7 +196,9 @@ def test_writing_gives_the_report_about_the_new_text(tmp_path, scripted, how):
 
 def test_at_the_first_touch_nothing_is_compared(tmp_path, scripted):
     with workspace(tmp_path, scripted(Script())) as ws:
-        [report] = ws.write("a.scr", "ERROR\n").report.reports
+        change = ws.write("a.scr", "ERROR\n")
+        assert str(change) == f"changed 1 file\n{change.report}"
+        [report] = change.report.reports
     assert (report.introduced, report.fixed, report.remaining) == (None, None, None)
 
 
