@@ -120,7 +120,9 @@ def test_zero_switches_the_idle_shutdown_off():
 
 
 def test_an_unknown_severity_is_refused():
-    refused({"diagnostics": {"severity": "errors"}})
+    problem = refused({"diagnostics": {"severity": "errors"}})
+    assert problem.place == "diagnostics.severity"
+    assert '"hint"' in str(problem)
 
 
 @pytest.mark.parametrize(

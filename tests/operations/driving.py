@@ -136,9 +136,6 @@ class Engine:
             before=self.before,
         )
 
-    def show_files(self, paths: Sequence[str]) -> bool:
-        return False
-
     def examine_others(self, paths: Sequence[str], scope: OtherScope) -> OthersExamined:
         return OthersExamined()
 

@@ -21,7 +21,6 @@ from lspkit.protocol.capabilities import PULL_DIAGNOSTICS
 from lspkit.protocol.open_documents import View
 from lspkit.protocol.wire.results import read_raw_items
 from lspkit.runtime.exchange.ask_server import (
-    request_deadline,
     request_server,
     view_of,
 )
@@ -132,11 +131,7 @@ def _do(
     if ask == "ordered":
         asked_at = time.monotonic()
         try:
-            params, until = (
-                {"textDocument": {"uri": subject.uri}},
-                request_deadline(context, server),
-            )
-            request_server(context, server, rule.ask, params, until)
+            request_server(context, server, rule.ask, {"textDocument": {"uri": subject.uri}})
         except RequestFailedError:
             # It cannot read the file, and its push may say why.
             if rule.how != "version" or report is None or not read_raw_items(report.items).items:
